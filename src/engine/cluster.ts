@@ -1,0 +1,186 @@
+/** A cluster: sessions over one store, one block of shared memory and one conductor. */
+import type { EngineAssets } from './assets/types.ts';
+import { Backend, type BackendHost } from './backend.ts';
+import { compileCode, incompatible, type EngineCode } from './code.ts';
+import type { Conductor } from './conductor.ts';
+import { EngineError } from './errors.ts';
+import { findMissingExports } from './postgresModule.ts';
+import { RealConductor } from './realConductor.ts';
+import { EMPTY_DATABASE } from './emptyDatabase.ts';
+import { EngineSession, type SessionHost } from './session.ts';
+import { startParams } from './settings.ts';
+import { Baton } from './shared.ts';
+import { requireJspi } from './support.ts';
+import type { Cluster, LockWait, Session, Versions } from './types.ts';
+import { WAITS_SQL, toLockWaits } from './waits.ts';
+
+export interface OpenOptions {
+  /** How many sessions: 1 to 40. */
+  readonly sessions: number;
+  /** Postgres settings, as on its command line: `{ deadlock_timeout: '200ms' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Whether sessions boot at once (the default), or each at its first call. */
+  readonly boot?: 'eager' | 'lazy';
+  /** Bytes that all tables together may take; more gives 53100. Default 256 MiB. */
+  readonly storeLimit?: number;
+  /** Bytes that one backend's memory may grow to; more gives 53200. From 128 MiB (where it begins) to 2 GiB; default 256 MiB. */
+  readonly memoryLimit?: number;
+}
+
+const MIB = 1 << 20;
+/** Room for the write-ahead log beyond the limit: a log that cannot grow is a PANIC. */
+const LOG_RESERVE = 64 * MIB;
+const FIRST_PID = 1000;
+
+/**
+ * Opens a cluster in this thread from assets that were loaded before.
+ *
+ * @throws EngineError UNSUPPORTED_RUNTIME, BAD_ARGUMENT, INCOMPATIBLE_PGLITE, or
+ *   CLUSTER_FAILED when Postgres refuses to start.
+ */
+export async function openClusterFrom(assets: EngineAssets, options: OpenOptions): Promise<Cluster> {
+  requireJspi();
+  const params = startParams(options.sessions, options.settings ?? {});
+  const code = await codeOf(assets);
+  const cluster = new EngineCluster(assets, code, params, options);
+  try {
+    await cluster.boot(options.boot ?? 'eager');
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+}
+
+/** Compiled code, by the bytes that it was made from: a cluster that is opened again need not compile. */
+const compiled = new WeakMap<Uint8Array, Promise<EngineCode>>();
+
+function codeOf({ wasm }: EngineAssets): Promise<EngineCode> {
+  const known = compiled.get(wasm) ?? checkedCode(wasm);
+  compiled.set(wasm, known);
+  return known;
+}
+
+async function checkedCode(wasm: Uint8Array): Promise<EngineCode> {
+  const code = await compileCode(wasm);
+  const missing = findMissingExports(code.postgres);
+  if (missing.length > 0) throw incompatible(`no export ${missing.join(', ')}`);
+  return code;
+}
+
+class EngineCluster implements Cluster, SessionHost {
+  readonly conductor: Conductor;
+  readonly sessions: readonly EngineSession[];
+  readonly #host: BackendHost;
+  readonly #pgliteVersion: string;
+  /** A session of the cluster's own, booted when it is first needed. */
+  readonly #observer: EngineSession;
+  #postgresVersion = '';
+  #lastPid = FIRST_PID - 1;
+  #dead: EngineError | undefined;
+  #gate: Promise<void> = Promise.resolve();
+
+  constructor(assets: EngineAssets, code: EngineCode, params: readonly string[], options: OpenOptions) {
+    this.#pgliteVersion = assets.pgliteVersion;
+    this.conductor = new RealConductor((error) => this.#fail(error));
+    this.#host = {
+      clock: this.conductor.clock,
+      baton: new Baton(),
+      code,
+      bundle: assets.bundle,
+      store: assets.store.open({ limitBytes: options.storeLimit ?? 256 * MIB, reserveBytes: LOG_RESERVE }),
+      calibration: { exitCallbacks: undefined },
+      startParams: params,
+      memoryLimit: options.memoryLimit ?? 256 * MIB,
+      random: (into) => void crypto.getRandomValues(into as Uint8Array<ArrayBuffer>),
+      kill: (_from, pid, signal) => this.#kill(pid, signal),
+    };
+    this.sessions = Array.from({ length: options.sessions }, (_, index) => new EngineSession(this, index));
+    this.#observer = new EngineSession(this, options.sessions);
+  }
+
+  get versions(): Versions {
+    return { pglite: this.#pgliteVersion, postgres: this.#postgresVersion };
+  }
+
+  /** Copies of shared memory so far. */
+  get copied(): Readonly<Baton['copied']> {
+    return this.#host.baton.copied;
+  }
+
+  async waits(): Promise<LockWait[]> {
+    await this.ready();
+    const [result] = await this.#observer.runInternal(WAITS_SQL);
+    return toLockWaits(result?.rows ?? []);
+  }
+
+  async cancel(session: Session): Promise<boolean> {
+    return this.#own(session).cancel();
+  }
+
+  async reset(): Promise<void> {
+    await this.ready();
+    const reset = this.#reset();
+    this.#gate = reset.catch(() => {});
+    await reset;
+  }
+
+  async close(): Promise<void> {
+    this.#end(new EngineError('CLUSTER_CLOSED', 'The cluster is closed.'));
+  }
+
+  /** The leader first: it makes shared memory. */
+  async boot(mode: 'eager' | 'lazy'): Promise<void> {
+    const [leader, ...followers] = this.sessions;
+    const [result] = (await leader?.exec('show server_version')) ?? [];
+    this.#postgresVersion = String(result?.rows[0]?.['server_version'] ?? '');
+    if (mode === 'eager') for (const session of followers) await session.open();
+  }
+
+  nextPid(): number {
+    return ++this.#lastPid;
+  }
+
+  async ready(): Promise<void> {
+    if (this.#dead !== undefined) throw this.#dead;
+    await this.#gate;
+    if (this.#dead !== undefined) throw this.#dead;
+  }
+
+  async bootBackend(pid: number): Promise<Backend> {
+    return Backend.boot(this.#host, pid);
+  }
+
+  async #reset(): Promise<void> {
+    await Promise.all(this.sessions.map((session) => session.drain()));
+    for (const session of this.sessions) await session.restore();
+    for (const sql of EMPTY_DATABASE) await this.#observer.runInternal(sql);
+  }
+
+  #own(session: Session): EngineSession {
+    const own = this.sessions[session.index];
+    if (own !== session) throw new EngineError('BAD_ARGUMENT', `Session ${session.index} belongs to another cluster.`);
+    return own;
+  }
+
+  /** Postgres signals a process or, with a negative pid, its group, which is itself. */
+  #kill(pid: number, signal: number): number {
+    const target = Math.abs(pid);
+    return [...this.sessions, this.#observer].some((session) => session.signal(target, signal)) ? 0 : -1;
+  }
+
+  #fail(error: Error): void {
+    this.#end(
+      error instanceof EngineError
+        ? error
+        : new EngineError('CLUSTER_FAILED', `The cluster died: ${error.message}. Open a new one.`, { cause: error }),
+    );
+  }
+
+  #end(error: EngineError): void {
+    if (this.#dead !== undefined) return;
+    this.#dead = error;
+    for (const session of [...this.sessions, this.#observer]) session.end(error);
+    this.conductor.stop(error);
+  }
+}

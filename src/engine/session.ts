@@ -1,0 +1,182 @@
+/** A session as the engine's users see it: calls in order, results, notices. */
+import { SIGNAL, type Backend } from './backend.ts';
+import type { Conductor } from './conductor.ts';
+import { EngineError } from './errors.ts';
+import { refuseUnsupported } from './refuse.ts';
+import { AnswerReader } from './results.ts';
+import type { Dispose, Notice, Notification, QueryResult, Row, Session, SessionState } from './types.ts';
+import { extendedQuery, refuseCopy, simpleQuery } from './wire.ts';
+
+/** What a session asks of its cluster. */
+export interface SessionHost {
+  readonly conductor: Conductor;
+  bootBackend(pid: number): Promise<Backend>;
+  /** A process id that no session has had. */
+  nextPid(): number;
+  /** Resolves when no reset is under way; rejects when the cluster has failed or is closed. */
+  ready(): Promise<void>;
+}
+
+export class EngineSession implements Session {
+  readonly index: number;
+  readonly #host: SessionHost;
+  readonly #notices = new Set<(notice: Notice) => void>();
+  readonly #notifications = new Set<(notification: Notification) => void>();
+  #pid: number;
+  #backend: Promise<Backend> | undefined;
+  #booted: Backend | undefined;
+  #answers = this.#newAnswers();
+  /** Settles when the last call made has settled. */
+  #tail: Promise<unknown> = Promise.resolve();
+  #running = false;
+  #ended: EngineError | undefined;
+  /** Counts resets: a call that was queued before one does not run after it. */
+  #era = 0;
+  /** Whether anything ran since the last reset. */
+  #used = false;
+
+  constructor(host: SessionHost, index: number) {
+    this.#host = host;
+    this.index = index;
+    this.#pid = host.nextPid();
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get state(): SessionState {
+    if (this.#ended !== undefined) return 'ended';
+    if (this.#booted?.isWaiting) return 'waiting';
+    return this.#running ? 'running' : 'idle';
+  }
+
+  async query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>> {
+    const results = await this.#call(() => (values === undefined ? simpleQuery(text) : extendedQuery(text, values)), text);
+    // node-postgres resolves to an array when the text held several statements.
+    return (results.length === 1 ? results[0] : results) as QueryResult<R>;
+  }
+
+  exec(sql: string): Promise<QueryResult[]> {
+    return this.#call(() => simpleQuery(sql), sql);
+  }
+
+  onNotice(listener: (notice: Notice) => void): Dispose {
+    this.#notices.add(listener);
+    return () => void this.#notices.delete(listener);
+  }
+
+  onNotification(listener: (notification: Notification) => void): Dispose {
+    this.#notifications.add(listener);
+    return () => void this.#notifications.delete(listener);
+  }
+
+  /** Boots the backend if that has not happened. */
+  open(): Promise<Backend> {
+    this.#backend ??= this.#boot();
+    return this.#backend;
+  }
+
+  /** Asks for the end of what runs. False when nothing does. */
+  cancel(): boolean {
+    if (!this.#running || this.#booted === undefined) return false;
+    this.#booted.cancel();
+    this.#host.conductor.wake(this.#booted);
+    return true;
+  }
+
+  /** `kill(2)` from another session. False when the pid is another's. */
+  signal(pid: number, signal: number): boolean {
+    const backend = this.#booted;
+    if (pid !== this.#pid || backend === undefined || backend.hasExited) return false;
+    if (signal === 0) return true;
+    if (signal !== SIGNAL.interrupt || this.#running) backend.signal(signal);
+    this.#host.conductor.wake(backend);
+    return true;
+  }
+
+  /** From now on every call rejects with `error`. */
+  end(error: EngineError): void {
+    this.#ended ??= error;
+  }
+
+  /** The first half of a reset: what runs is cancelled, what is queued will not run. */
+  async drain(): Promise<void> {
+    this.#era += 1;
+    this.cancel();
+    await this.#tail.catch(() => {});
+  }
+
+  /** The second half: an ended session gets a new backend, another forgets its state. */
+  async restore(): Promise<void> {
+    if (this.#ended !== undefined) this.#replace();
+    else if (this.#used) await this.forgetState();
+    this.#used = false;
+  }
+
+  /** Runs a statement of the cluster's own, past the gate that a reset closes. @throws DatabaseError */
+  async runInternal(sql: string): Promise<QueryResult[]> {
+    return this.#run(simpleQuery(sql));
+  }
+
+  async forgetState(): Promise<void> {
+    if (this.#answers.status !== 'I') await this.runInternal('rollback');
+    await this.runInternal('discard all');
+  }
+
+  #replace(): void {
+    this.#ended = undefined;
+    this.#backend = undefined;
+    this.#booted = undefined;
+    this.#answers = this.#newAnswers();
+    this.#pid = this.#host.nextPid();
+  }
+
+  #newAnswers(): AnswerReader {
+    return new AnswerReader({
+      onNotice: (notice) => this.#notices.forEach((listener) => listener(notice)),
+      onNotification: (notification) => this.#notifications.forEach((listener) => listener(notification)),
+      onCopyIn: () => this.#booted?.feed(refuseCopy()),
+    });
+  }
+
+  async #boot(): Promise<Backend> {
+    const backend = await this.#host.bootBackend(this.#pid);
+    this.#booted = backend;
+    this.#host.conductor.add(backend, {
+      onOutput: (bytes) => this.#answers.read(bytes),
+      onExit: () => this.#terminated(),
+    });
+    return backend;
+  }
+
+  #call(encode: () => Uint8Array, text: string): Promise<QueryResult[]> {
+    const era = this.#era;
+    const call = this.#tail.then(async () => {
+      await this.#host.ready();
+      if (era !== this.#era) throw new EngineError('SESSION_ENDED', 'The cluster was reset before this statement began.');
+      refuseUnsupported(text);
+      return this.#run(encode());
+    });
+    this.#tail = call.catch(() => {});
+    return call;
+  }
+
+  async #run(message: Uint8Array): Promise<QueryResult[]> {
+    if (this.#ended !== undefined) throw this.#ended;
+    this.#running = true;
+    this.#used = true;
+    try {
+      const backend = await this.open();
+      const alive = await this.#host.conductor.run(backend, message, (bytes) => this.#answers.read(bytes));
+      if (!alive) this.#terminated();
+      return this.#answers.finish();
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #terminated(): void {
+    this.end(new EngineError('SESSION_ENDED', `Session ${this.index} (pid ${this.#pid}) was terminated; reset() replaces it.`));
+  }
+}
