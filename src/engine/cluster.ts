@@ -30,6 +30,7 @@ export interface OpenOptions {
 const MIB = 1 << 20;
 /** Room for the write-ahead log beyond the limit: a log that cannot grow is a PANIC. */
 const LOG_RESERVE = 64 * MIB;
+/** The observer's; session 0 is 1001. */
 const FIRST_PID = 1000;
 
 /**
@@ -73,7 +74,11 @@ class EngineCluster implements Cluster, SessionHost {
   readonly sessions: readonly EngineSession[];
   readonly #host: BackendHost;
   readonly #pgliteVersion: string;
-  /** A session of the cluster's own, booted when it is first needed. */
+  /**
+   * A session of the cluster's own, and its leader: it makes shared memory and
+   * recovers the store, looks on, and empties the database. No one can end it,
+   * since its exit would shut the server down.
+   */
   readonly #observer: EngineSession;
   #postgresVersion = '';
   #lastPid = FIRST_PID - 1;
@@ -95,8 +100,8 @@ class EngineCluster implements Cluster, SessionHost {
       random: (into) => void crypto.getRandomValues(into as Uint8Array<ArrayBuffer>),
       kill: (_from, pid, signal) => this.#kill(pid, signal),
     };
+    this.#observer = new EngineSession(this, -1);
     this.sessions = Array.from({ length: options.sessions }, (_, index) => new EngineSession(this, index));
-    this.#observer = new EngineSession(this, options.sessions);
   }
 
   get versions(): Versions {
@@ -129,12 +134,11 @@ class EngineCluster implements Cluster, SessionHost {
     this.#end(new EngineError('CLUSTER_CLOSED', 'The cluster is closed.'));
   }
 
-  /** The leader first: it makes shared memory. */
+  /** The observer first: it leads. */
   async boot(mode: 'eager' | 'lazy'): Promise<void> {
-    const [leader, ...followers] = this.sessions;
-    const [result] = (await leader?.exec('show server_version')) ?? [];
-    this.#postgresVersion = String(result?.rows[0]?.['server_version'] ?? '');
-    if (mode === 'eager') for (const session of followers) await session.open();
+    const [, version] = await this.#observer.runInternal("set application_name = 'observer'; show server_version");
+    this.#postgresVersion = String(version?.rows[0]?.['server_version']);
+    if (mode === 'eager') for (const session of this.sessions) await session.open();
   }
 
   nextPid(): number {
@@ -166,7 +170,8 @@ class EngineCluster implements Cluster, SessionHost {
   /** Postgres signals a process or, with a negative pid, its group, which is itself. */
   #kill(pid: number, signal: number): number {
     const target = Math.abs(pid);
-    return [...this.sessions, this.#observer].some((session) => session.signal(target, signal)) ? 0 : -1;
+    if (target === this.#observer.pid) return 0;
+    return this.sessions.some((session) => session.signal(target, signal)) ? 0 : -1;
   }
 
   #fail(error: Error): void {

@@ -20,6 +20,7 @@
 import { incompatible } from './code.ts';
 import { describeDifference, findShared, type Baton, type Range } from './shared.ts';
 import type { Backend } from './backend.ts';
+import { GETPID } from './wasm/patch.ts';
 
 /** The first file that StartupXLOG() opens on a data directory that was shut down cleanly (read_backup_label). */
 const RECOVERY_OPENS = 'backup_label';
@@ -27,6 +28,9 @@ const RECOVERY_OPENS = 'backup_label';
 const CALLBACKS_OF_RECOVERY = 1;
 /** What a backend opens next that skips recovery (RelationMapInitializePhase2). */
 const NORMAL_OPENS = 'pg_filenode.map';
+
+/** `offsetof(Latch, owner_pid)` in storage/latch.h. */
+const LATCH_OWNER = 12;
 
 /** What the leader found out, once per cluster. */
 export interface Calibration {
@@ -56,13 +60,22 @@ export class Landmarks {
   onShmemStartup(): void {
     if (this.#control === undefined) throw incompatible('no control segment of dynamic shared memory');
     const { memory, variables } = this.#backend;
+    this.#renameProcess();
     const found = findShared(memory, memory.getWord(variables.MainLWLockArray.value as number), this.#control);
     const expected = this.#baton.layout;
     const difference = expected && describeDifference(expected, found);
     if (difference !== undefined) throw incompatible(difference);
     if (expected === undefined) this.#baton.found(found, this.#backend);
-    else this.#baton.take(this.#backend);
-    memory.setWord(variables.MyProcPid.value as number, this.#backend.pid);
+    else this.#baton.join(this.#backend);
+  }
+
+  /** The process has called itself 42 so far, and owns its local latch under that name. */
+  #renameProcess(): void {
+    const { memory, variables, pid } = this.#backend;
+    const owner = this.#backend.variable('MyLatch') + LATCH_OWNER;
+    if (memory.getWord(owner) !== GETPID) throw incompatible(`a latch owned by ${memory.getWord(owner)} instead of ${GETPID}`);
+    memory.setWord(owner, pid);
+    memory.setWord(variables.MyProcPid.value as number, pid);
   }
 
   onShmemExit(): void {

@@ -21,24 +21,31 @@ export interface SharedLayout {
   readonly block: Range;
   /** The control segment of dynamic shared memory. */
   readonly control: Range;
-  /** The part of the block that dynamic shared memory takes (`min_dynamic_shared_memory`). */
-  readonly preallocated: Range;
+  /** Parts of the block that every backend keeps to itself after it has joined, by address. */
+  readonly kept: readonly Range[];
 }
+
+/**
+ * Allocations that need not be current. Cumulative statistics, the one user of
+ * dynamic shared memory here, live in their own area and in a dynamic segment:
+ * together with the control segment they are whole in every backend, so each
+ * counts for itself (`track_counts` is off: there is little to count). Commit
+ * timestamps are off, too.
+ */
+const KEPT = ['Preallocated DSM', 'Shared Memory Stats', 'commit_timestamp'];
 
 /** `PGShmemMagic` in storage/pg_shmem.h. */
 const SHMEM_MAGIC = 679834894;
 /** Words of PGShmemHeader. */
 const HEADER = { totalSize: 2, freeOffset: 3 } as const;
-/** `dsm_control_header.nitems` in storage/ipc/dsm.c, in bytes. */
-const CONTROL_ITEMS = 4;
 /** ShmemIndexEnt in storage/shmem.h: a key of 48 bytes, then location and size. */
 const INDEX_KEY_BYTES = 48;
-const PREALLOCATED = 'Preallocated DSM';
 
 /** @throws Error that says what was not found, for a build other than the pinned one. */
 export function findShared(memory: LinearMemory, lwLockArray: number, control: Range): SharedLayout {
   const block = findBlock(memory, lwLockArray);
-  return { block, control, preallocated: findStruct(memory, block, PREALLOCATED) };
+  const kept = KEPT.map((name) => findStruct(memory, block, name)).sort((a, b) => a.start - b.start);
+  return { block, control, kept };
 }
 
 /** The block begins with its header, below the LWLocks that lie in it. */
@@ -56,8 +63,9 @@ function findBlock(memory: LinearMemory, lwLockArray: number): Range {
 function findStruct(memory: LinearMemory, block: Range, wanted: string): Range {
   const { bytes } = memory;
   const key = new TextEncoder().encode(`${wanted}\0`);
-  const end = block.start + usedBytes(memory, block) - key.length;
-  for (let at = bytes.indexOf(key[0] ?? 0, block.start); at !== -1 && at < end; at = bytes.indexOf(key[0] ?? 0, at + 1)) {
+  const first = key[0] ?? 0;
+  const end = endOfUse(memory, block) - key.length;
+  for (let at = bytes.indexOf(first, block.start); at !== -1 && at < end; at = bytes.indexOf(first, at + 1)) {
     if (key.some((byte, offset) => bytes[at + offset] !== byte)) continue;
     const [start, size] = [memory.getWord(at + INDEX_KEY_BYTES), memory.getWord(at + INDEX_KEY_BYTES + 4)];
     if (start > block.start && start + size <= block.start + block.size) return { start, size };
@@ -65,30 +73,31 @@ function findStruct(memory: LinearMemory, block: Range, wanted: string): Range {
   throw new Error(`no entry '${wanted}' in ShmemIndex`);
 }
 
-function usedBytes(memory: LinearMemory, block: Range): number {
-  return memory.words[(block.start >>> 2) + HEADER.freeOffset] ?? 0;
+/** Shared memory is given out from the start of the block; `freeoffset` grows. */
+function endOfUse(memory: LinearMemory, block: Range): number {
+  return block.start + memory.getWord(block.start + 4 * HEADER.freeOffset);
 }
 
-/**
- * What has to be copied from `memory` so that another backend is current. The
- * preallocated part stays out as long as no dynamic segment was ever made
- * (cumulative statistics are the only user, and `track_counts` is off).
- */
-export function rangesInUse(memory: LinearMemory, { block, control, preallocated }: SharedLayout): Range[] {
-  const end = block.start + usedBytes(memory, block);
-  if (memory.getWord(control.start + CONTROL_ITEMS) !== 0) return [{ start: block.start, size: end - block.start }, control];
-  const after = preallocated.start + preallocated.size;
-  return [
-    { start: block.start, size: preallocated.start - block.start },
-    { start: after, size: end - after },
-    control,
-  ];
+/** All of shared memory that is in use: what a backend that joins has to have. */
+function everything(memory: LinearMemory, { block, control }: SharedLayout): Range[] {
+  return [{ start: block.start, size: endOfUse(memory, block) - block.start }, control];
+}
+
+/** What has to be copied from `memory` so that another backend is current. */
+export function rangesInUse(memory: LinearMemory, { block, kept }: SharedLayout): Range[] {
+  const ranges: Range[] = [];
+  let start = block.start;
+  for (const range of [...kept, { start: endOfUse(memory, block), size: 0 }]) {
+    ranges.push({ start, size: range.start - start });
+    start = range.start + range.size;
+  }
+  return ranges;
 }
 
 /** Says how a backend's layout differs from its cluster's, or undefined if it does not. */
 export function describeDifference(expected: SharedLayout, found: SharedLayout): string | undefined {
-  const show = ({ block, control, preallocated }: SharedLayout): string =>
-    [block, control, preallocated].map((range) => `${range.size} bytes at ${range.start}`).join(', ');
+  const show = ({ block, control, kept }: SharedLayout): string =>
+    [block, control, ...kept].map((range) => `${range.size} bytes at ${range.start}`).join(', ');
   return show(expected) === show(found) ? undefined : `shared memory of ${show(found)} instead of ${show(expected)}`;
 }
 
@@ -118,12 +127,21 @@ export class Baton {
     this.#holder = leader;
   }
 
+  /** Gives a backend that joins all of shared memory, in place of the fresh one that it has made. */
+  join(follower: Holder): void {
+    if (this.#layout !== undefined) this.#pass(follower, everything);
+  }
+
   /** Makes `to` the holder. Copies nothing when it already is. */
   take(to: Holder): void {
+    if (this.#layout !== undefined) this.#pass(to, rangesInUse);
+  }
+
+  #pass(to: Holder, select: typeof rangesInUse): void {
     const from = this.#holder;
     if (from === to || from === undefined || this.#layout === undefined) return;
     const [source, target] = [from.memory.bytes, to.memory.bytes];
-    for (const { start, size } of rangesInUse(from.memory, this.#layout)) {
+    for (const { start, size } of select(from.memory, this.#layout)) {
       target.set(source.subarray(start, start + size), start);
       this.copied.bytes += size;
     }

@@ -3,10 +3,10 @@
  * seconds). Readers get the result: initdb never runs in a browser.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { EngineError } from '../errors.ts';
-import { blankBundle, parseFileTable, type BlankedFile } from './bundle.ts';
+import { blankBundle, parseFileTable, type BlankedFile, type BundleFile } from './bundle.ts';
 import { makeStore } from './make-store.ts';
 import { installedVersion, packageFile } from './package.ts';
 import { ASSET_FILES, type Manifest } from './types.ts';
@@ -44,7 +44,13 @@ export async function makeAssets(directory: URL): Promise<Manifest> {
 /** PGlite's bundle without what `blanks.ts` lists. */
 export async function makeBundle(): Promise<{ bundle: Uint8Array; blanked: BlankedFile[] }> {
   const data = await readFile(packageFile('pglite.data'));
-  return blankBundle(data, parseFileTable(await readGlue(), data.length));
+  return blankBundle(data, await readFileTable());
+}
+
+/** The files of the installed `pglite.data`. */
+export async function readFileTable(): Promise<BundleFile[]> {
+  const { size } = await stat(packageFile('pglite.data'));
+  return parseFileTable(await readGlue(), size);
 }
 
 /** The glue lies in a chunk whose name changes with every release. */

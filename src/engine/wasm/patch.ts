@@ -165,7 +165,7 @@ function acceptAnyPid(parsed: ParsedModule): Uint8Array {
 
 const PID_CHECKS = 4;
 /** What Emscripten's getpid() answers. */
-const GETPID = 42;
+export const GETPID = 42;
 const LOAD_FIRST = [0x28, 2, 0];
 /** `offsetof(PGPROC, pid)` of the pinned build. */
 const LOAD_PID = [0x28, 2, 0x2c];
