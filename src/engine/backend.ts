@@ -38,6 +38,8 @@ export const SIGNAL = { interrupt: 2, user1: 10, terminate: 15 } as const;
 
 /** WaitEventSet flags in storage/waiteventset.h. */
 const WL = { latchSet: 1, timeout: 8 } as const;
+/** `offsetof(PGPROC, wait_event_info)` of the pinned build; the cluster checks it at boot. */
+const WAIT_EVENT_INFO = 548;
 /** The exit status that stands for Postgres' longjmp to its main loop (pglitec.c). */
 const MAIN_LONGJMP = 100;
 
@@ -195,6 +197,7 @@ export class Backend {
       if (result === undefined) this.#endTurn('waiting');
       else {
         this.#wait = undefined;
+        this.reportWaitEvent(0);
         wait.end(result);
       }
     } catch (error) {
@@ -213,7 +216,7 @@ export class Backend {
   }
 
   /** The import behind WaitLatch(). */
-  waitLatch(latch: number, events: number, timeoutMs: number): number | Promise<number> {
+  waitLatch(latch: number, events: number, timeoutMs: number, waitEvent: number): number | Promise<number> {
     if (this.#isLatchSet(latch)) return WL.latchSet;
     if (!this.#started) {
       throw new EngineError('CLUSTER_FAILED', `Session ${this.pid} has to wait for a lock while it starts. Open all sessions before one of them locks a catalog.`);
@@ -222,9 +225,15 @@ export class Backend {
     const timeoutAt = limited ? this.#host.clock.now() + timeoutMs * 1000 : Infinity;
     return new Promise((end, abandon) => {
       this.#wait = { latch, timeoutAt, end, abandon };
+      this.reportWaitEvent(waitEvent);
       if (this.#cancelAtWait) this.signal(SIGNAL.interrupt);
       this.#endTurn('waiting');
     });
+  }
+
+  /** What `pg_stat_activity.wait_event` shows of this backend: pgstat_report_wait_start() and, with 0, _end(). */
+  reportWaitEvent(waitEvent: number): void {
+    this.memory.setWord(this.variable('MyProc') + WAIT_EVENT_INFO, waitEvent);
   }
 
   kill(pid: number, signal: number): number {

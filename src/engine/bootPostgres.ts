@@ -124,7 +124,7 @@ function ownerOf(host: BackendHost, memory: LinearMemory, backend: () => Backend
     memory,
     random: host.random,
     memoryLimit: host.memoryLimit,
-    waitLatch: (latch, events, timeout) => backend()?.waitLatch(latch, events, timeout) ?? 0,
+    waitLatch: (...args) => backend()?.waitLatch(...args) ?? 0,
     kill: (pid, signal) => backend()?.kill(pid, signal) ?? -1,
     setTimer: (delay) => backend()?.setTimer(delay),
     onMap: (start, size) => backend()?.landmarks.onMap(start, size),

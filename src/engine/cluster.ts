@@ -27,6 +27,11 @@ export interface OpenOptions {
   readonly memoryLimit?: number;
 }
 
+/** PG_WAIT_LOCK with LOCKTAG_TUPLE (utils/wait_event_types.h, storage/lock.h). */
+const TUPLE_LOCK_WAIT = 0x03000004;
+const CHECK_WAIT_EVENT = `select current_setting('server_version') as version,
+  (select wait_event from pg_stat_activity where pid = pg_backend_pid()) as wait`;
+
 const MIB = 1 << 20;
 /** Room for the write-ahead log beyond the limit: a log that cannot grow is a PANIC. */
 const LOG_RESERVE = 64 * MIB;
@@ -136,9 +141,20 @@ class EngineCluster implements Cluster, SessionHost {
 
   /** The observer first: it leads. */
   async boot(mode: 'eager' | 'lazy'): Promise<void> {
-    const [, version] = await this.#observer.runInternal("set application_name = 'observer'; show server_version");
-    this.#postgresVersion = String(version?.rows[0]?.['server_version']);
+    await this.#observer.runInternal("set application_name = 'observer'");
+    this.#postgresVersion = await this.#checkWaitEvent();
     if (mode === 'eager') for (const session of this.sessions) await session.open();
+  }
+
+  /** Shows a wait event on itself and looks whether Postgres sees it. Returns the server's version. */
+  async #checkWaitEvent(): Promise<string> {
+    // The first run reads the catalogs from files, each of which is a wait of its own.
+    await this.#observer.runInternal(CHECK_WAIT_EVENT);
+    (await this.#observer.open()).reportWaitEvent(TUPLE_LOCK_WAIT);
+    const [result] = await this.#observer.runInternal(CHECK_WAIT_EVENT);
+    const { wait, version } = result?.rows[0] ?? {};
+    if (wait !== 'tuple') throw incompatible(`the wait event ${String(wait)} where tuple was reported`);
+    return String(version);
   }
 
   nextPid(): number {

@@ -15,7 +15,7 @@ export interface ImportsOwner {
   readonly random: (into: Uint8Array) => void;
   /** Bytes that the heap may grow to. */
   readonly memoryLimit: number;
-  waitLatch(latch: number, events: number, timeoutMs: number): number | Promise<number>;
+  waitLatch(latch: number, events: number, timeoutMs: number, waitEvent: number): number | Promise<number>;
   kill(pid: number, signal: number): number;
   setTimer(delayMs: number): void;
   onMap(start: number, size: number): void;
@@ -72,7 +72,9 @@ function invokeFunctions(
 
 function waitingImports(owner: ImportsOwner): Imports {
   return {
-    [HOOK.waitLatch]: new jspi.Suspending((latch = 0, events = 0, timeout = -1) => owner.waitLatch(latch, events, timeout)),
+    [HOOK.waitLatch]: new jspi.Suspending((latch = 0, events = 0, timeout = -1, waitEvent = 0) =>
+      owner.waitLatch(latch, events, timeout, waitEvent),
+    ),
     [HOOK.kill]: (pid: number, signal: number) => owner.kill(pid, signal),
   };
 }

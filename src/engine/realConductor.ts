@@ -2,13 +2,12 @@
 import type { Backend, Turn } from './backend.ts';
 import { realClock } from './clock.ts';
 import type { Conductor, IdleListener, Job } from './conductor.ts';
+import { syncMessage } from './wire.ts';
 
 /** Longest time (ms) without a turn of the event loop, so that requests and cancels get in. */
 const BREATH_MS = 4;
 /** Longest delay of setTimeout. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
-/** A Sync message: makes an idle backend pass through its main loop, where it acts on signals. */
-const SYNC = Uint8Array.from([0x53, 0, 0, 0, 4]);
 
 export class RealConductor implements Conductor {
   readonly clock = realClock();
@@ -124,7 +123,7 @@ export class RealConductor implements Conductor {
 function idleJob(backend: Backend, { onOutput, onExit }: IdleListener): Job {
   const done = Promise.withResolvers<boolean>();
   done.promise.then((alive) => alive || onExit(), () => {});
-  return { backend, message: SYNC, output: onOutput, done };
+  return { backend, message: syncMessage(), output: onOutput, done };
 }
 
 /** Lets everything that has arrived for this thread in. `setTimeout` would cost four milliseconds. */

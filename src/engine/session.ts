@@ -5,7 +5,7 @@ import { EngineError } from './errors.ts';
 import { refuseUnsupported } from './refuse.ts';
 import { AnswerReader } from './results.ts';
 import type { Dispose, Notice, Notification, QueryResult, Row, Session, SessionState } from './types.ts';
-import { extendedQuery, refuseCopy, simpleQuery } from './wire.ts';
+import { extendedQuery, refuseCopy, simpleQuery, syncMessage } from './wire.ts';
 
 /** What a session asks of its cluster. */
 export interface SessionHost {
@@ -28,6 +28,9 @@ export class EngineSession implements Session {
   #answers = this.#newAnswers();
   /** Settles when the last call made has settled. */
   #tail: Promise<unknown> = Promise.resolve();
+  /** Calls made and not settled. */
+  #calls = 0;
+  /** Whether a message is in the conductor's hands. */
   #running = false;
   #ended: EngineError | undefined;
   /** Counts resets: a call that was queued before one does not run after it. */
@@ -48,7 +51,7 @@ export class EngineSession implements Session {
   get state(): SessionState {
     if (this.#ended !== undefined) return 'ended';
     if (this.#booted?.isWaiting) return 'waiting';
-    return this.#running ? 'running' : 'idle';
+    return this.#calls > 0 || this.#running ? 'running' : 'idle';
   }
 
   async query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>> {
@@ -104,7 +107,8 @@ export class EngineSession implements Session {
   async drain(): Promise<void> {
     this.#era += 1;
     this.cancel();
-    await this.#tail.catch(() => {});
+    await this.#tail;
+    if (this.#booted?.hasNews) await this.#run(syncMessage()).catch(() => {});
   }
 
   /** The second half: an ended session gets a new backend, another forgets its state. */
@@ -152,13 +156,15 @@ export class EngineSession implements Session {
 
   #call(encode: () => Uint8Array, text: string): Promise<QueryResult[]> {
     const era = this.#era;
+    this.#calls += 1;
     const call = this.#tail.then(async () => {
       await this.#host.ready();
       if (era !== this.#era) throw new EngineError('SESSION_ENDED', 'The cluster was reset before this statement began.');
       refuseUnsupported(text);
       return this.#run(encode());
     });
-    this.#tail = call.catch(() => {});
+    const settled = (): void => void (this.#calls -= 1);
+    this.#tail = call.then(settled, settled);
     return call;
   }
 

@@ -16,7 +16,6 @@ const PGLITE_ARGUMENTS = ['--single', '-F', '-O', '-j'];
 function engineSettings(sessions: number): Record<string, string> {
   return {
     // PGlite's defaults: there are no other processes.
-    search_path: 'public',
     exit_on_error: 'false',
     log_checkpoints: 'false',
     max_worker_processes: '0',
@@ -82,7 +81,7 @@ function checkSetting(name: string, value: unknown, own: Record<string, string>)
   if (typeof value !== 'string' || value.includes('\0')) {
     throw new EngineError('BAD_ARGUMENT', `The setting ${name} must be text, as in { ${name}: '200ms' }; got ${typeof value}.`);
   }
-  if (name.toLowerCase() in own && name !== 'search_path') {
+  if (name.toLowerCase() in own) {
     throw new EngineError('BAD_ARGUMENT', `The engine depends on ${name} = ${own[name.toLowerCase()]}; it cannot be changed.`);
   }
 }

@@ -21,6 +21,11 @@ export function extendedQuery(text: string, values: readonly unknown[]): Uint8Ar
   ]);
 }
 
+/** Nothing to do: makes an idle backend pass through its main loop, where it acts on signals. */
+export function syncMessage(): Uint8Array {
+  return serialize.sync();
+}
+
 /** The answer to CopyInResponse: nothing here feeds COPY FROM STDIN. */
 export function refuseCopy(): Uint8Array {
   return serialize.copyFail('COPY FROM STDIN has no client here to read from; use INSERT');

@@ -6,13 +6,10 @@
 import { Reader, SECTION, concat, name, s32, u32 } from './binary.ts';
 import { findSection, parseModule, type ParsedModule, type Section } from './module.ts';
 
-/**
- * Imports that PGlite's build declares and never needs here (it has no sockets,
- * and its one `poll` is in WaitLatch). The patched functions call them.
- */
+/** Imports that PGlite's build declares and never needs: it has no sockets. The patched functions call them. */
 export const HOOK = {
-  /** `WaitLatch(latch, events, timeout)`: the suspending import. */
-  waitLatch: '__syscall_poll',
+  /** `WaitLatch(latch, events, timeout, wait_event_info)`: the suspending import. */
+  waitLatch: '__syscall_connect',
   /** `kill(pid, signal)`; an ordinary import, since signal handlers run outside promising calls. */
   kill: '__syscall_listen',
   /** Called at each entry of `on_shmem_exit`: a landmark during start-up. */
@@ -45,7 +42,7 @@ export function patchPostgres(bytes: Uint8Array): PatchedModule {
   const parsed = parseModule(acceptAnyPid(parseModule(bytes)));
   const table = readTable(parsed);
   const bodies = new Map([
-    [definedFunction(parsed, 'WaitLatch'), () => forwardTo(parsed, HOOK.waitLatch, [0, 1, 2])],
+    [definedFunction(parsed, 'WaitLatch'), () => forwardTo(parsed, HOOK.waitLatch, [0, 1, 2, 3])],
     [findKill(parsed), () => forwardTo(parsed, HOOK.kill, [0, 1])],
     [definedFunction(parsed, 'on_shmem_exit'), (old: Uint8Array) => callFirst(parsed, HOOK.onShmemExit, old)],
   ]);
