@@ -1,10 +1,12 @@
 /** Starts one PGlite instance with the engine's imports in place. */
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { exitStatus, type Backend, type BackendHost, type BackendParts } from './backend.ts';
+import { speedUpFiles, type FileModule } from './bundleFiles.ts';
 import { EngineError } from './errors.ts';
 import { installImports, type ImportsOwner } from './imports.ts';
 import { LinearMemory } from './memory.ts';
 import type { PostgresExports, PostgresModule } from './postgresModule.ts';
+import { quietExports } from './quietExports.ts';
 import type { SessionFilesystem } from './store/index.ts';
 
 /** PGlite without the query that it runs at its start to learn array types: values are parsed by `pg-types`. */
@@ -93,10 +95,21 @@ function hooks(
 ): Hooks {
   return {
     instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) => {
-      instantiate(imports).then((instance) => done(instance, host.code.postgres)).catch(fail);
+      instantiate(imports)
+        .then(({ exports }) => {
+          const quiet = { exports: quietExports(exports, imports['env'] as object) };
+          done(quiet as WebAssembly.Instance, host.code.postgres);
+        })
+        .catch(fail);
       return {};
     },
-    preRun: [...(options.preRun ?? []), (module: PostgresModule) => afterRuntimeInit(module, atRuntime)],
+    preRun: [
+      ...(options.preRun ?? []),
+      (module: PostgresModule & FileModule) => {
+        speedUpFiles(module);
+        afterRuntimeInit(module, atRuntime);
+      },
+    ],
   } as unknown as Hooks;
 }
 

@@ -31,7 +31,7 @@ type Imports = Record<string, WebAssembly.ImportValue>;
  * (plpgsql) resolve their imports in the same object, so they get these, too.
  */
 export function installImports(env: Imports, code: EngineCode, exports: () => PostgresExports, owner: ImportsOwner): void {
-  const table = new WebAssembly.Table({ element: 'anyfunc', initial: code.tableSize });
+  const table = unlistedTable(code.tableSize);
   const longjmp = new jspi.Tag({ parameters: [] });
   Object.assign(
     env,
@@ -42,6 +42,24 @@ export function installImports(env: Imports, code: EngineCode, exports: () => Po
     landmarkImports(env, owner),
     { emscripten_resize_heap: limitHeap(original(env, 'emscripten_resize_heap'), owner.memoryLimit) },
   );
+}
+
+/**
+ * A function table whose first listing, entry by entry from 0, comes up empty.
+ * The glue lists it at the first addFunction() to learn which functions have a
+ * slot already, and so makes an object of each of the seven thousand. What gets
+ * a second slot for that, the functions that plpgsql calls through PG_TRY, is
+ * called by its address and never compared.
+ */
+function unlistedTable(size: number): WebAssembly.Table {
+  const table = new WebAssembly.Table({ element: 'anyfunc', initial: size });
+  let next = 0;
+  const get = (index: number): unknown => {
+    if (next === size || index !== next) return WebAssembly.Table.prototype.get.call(table, index) as unknown;
+    next += 1;
+    return null;
+  };
+  return Object.assign(table, { get });
 }
 
 function original(env: Imports, name: string): Import {

@@ -3,17 +3,27 @@ import { test } from 'node:test';
 import { blankBundle, parseFileTable } from './bundle.ts';
 import { reasonToBlank } from './blanks.ts';
 
-const GLUE = 'x({files:[{filename:"/pglite/a",start:0,end:4},{filename:"/pglite/share/postgresql/postgres.bki",start:4,end:104}],remote_package_size:104})';
+const GLUE =
+  'x({files:[{filename:"/pglite/a",start:0,end:4},{filename:"/pglite/share/postgresql/postgres.bki",start:4,end:104}],remote_package_size:104})';
 
 test('reads the table and blanks in place', () => {
   const files = parseFileTable(GLUE, 104);
-  assert.deepEqual(files.map(({ path, start, end }) => [path, start, end]), [['/pglite/a', 0, 4], ['/pglite/share/postgresql/postgres.bki', 4, 104]]);
+  assert.deepEqual(
+    files.map(({ path, start, end }) => [path, start, end]),
+    [
+      ['/pglite/a', 0, 4],
+      ['/pglite/share/postgresql/postgres.bki', 4, 104],
+    ],
+  );
   const data = new Uint8Array(104).fill(1);
   const { bundle, blanked } = blankBundle(data, files);
   assert.equal(bundle.length, 104);
   assert.deepEqual(bundle.subarray(0, 4), data.subarray(0, 4));
   assert.match(new TextDecoder().decode(bundle.subarray(4)), /^# left out of this copy of PGlite .*\n +$/);
-  assert.deepEqual(blanked.map(({ path }) => path), ['/pglite/share/postgresql/postgres.bki']);
+  assert.deepEqual(
+    blanked.map(({ path }) => path),
+    ['/pglite/share/postgresql/postgres.bki'],
+  );
 });
 
 test('a table that is missing or does not fit is a named error', () => {
@@ -25,7 +35,15 @@ test('a table that is missing or does not fit is a named error', () => {
 });
 
 test('what lessons need is kept', () => {
-  for (const path of ['lib/postgresql/plpgsql.so', 'lib/postgresql/dict_snowball.so', 'share/postgresql/extension/plpgsql.control', 'share/postgresql/timezone/Europe/Berlin', 'share/postgresql/timezonesets/Default', 'share/postgresql/tsearch_data/english.stop', 'icu/LICENSE']) {
+  for (const path of [
+    'lib/postgresql/plpgsql.so',
+    'lib/postgresql/dict_snowball.so',
+    'share/postgresql/extension/plpgsql.control',
+    'share/postgresql/timezone/Europe/Berlin',
+    'share/postgresql/timezonesets/Default',
+    'share/postgresql/tsearch_data/english.stop',
+    'icu/LICENSE',
+  ]) {
     assert.equal(reasonToBlank(`/pglite/${path}`), undefined, path);
   }
   assert.match(reasonToBlank('/pglite/lib/postgresql/utf8_and_sjis.so')?.why ?? '', /Conversions between encodings/);

@@ -84,7 +84,8 @@ test('names the address, the status and what to do', async () => {
 });
 
 test('recognises a page with status 200, for every file', async () => {
-  for (const name of ['wasm', 'bundle', 'store'] as const) await rejects({ [name]: '/page' }, /\/page: it is a web page/);
+  for (const name of ['wasm', 'bundle', 'store'] as const)
+    await rejects({ [name]: '/page' }, /\/page: it is a web page/);
 });
 
 test('recognises files that are not what they should be', async () => {
@@ -100,7 +101,10 @@ test('recognises incomplete files', async () => {
 });
 
 test('names the address when nobody answers', async () => {
-  await assert.rejects(fetchAssets({ ...urls(), wasm: 'http://127.0.0.1:9/wasm' }), /127\.0\.0\.1:9\/wasm: the request failed/);
+  await assert.rejects(
+    fetchAssets({ ...urls(), wasm: 'http://127.0.0.1:9/wasm' }),
+    /127\.0\.0\.1:9\/wasm: the request failed/,
+  );
 });
 
 test('rejects with the reason of its signal', async () => {

@@ -76,7 +76,9 @@ async function fetchAsset(
     throw unavailable(url, wrong);
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof EngineError ? error : unavailable(url, `it is damaged or incomplete (${messageOf(error)})`, error);
+    throw error instanceof EngineError
+      ? error
+      : unavailable(url, `it is damaged or incomplete (${messageOf(error)})`, error);
   }
 }
 

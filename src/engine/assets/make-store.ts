@@ -58,7 +58,8 @@ function trim(store: Store): void {
   keepLastSegment(store, control.checkpoint);
   shortenSettings(store);
   // Written anew at boot, whatever they hold.
-  for (const path of ['global/pg_internal.init', 'base/5/pg_internal.init', 'postmaster.opts']) removeIfThere(store, path);
+  for (const path of ['global/pg_internal.init', 'base/5/pg_internal.init', 'postmaster.opts'])
+    removeIfThere(store, path);
   for (const name of store.readdir('pg_stat')) store.unlink(`pg_stat/${name}`);
   if (store.readdir('').includes('postmaster.pid')) throw notClean('postmaster.pid is still there');
 }

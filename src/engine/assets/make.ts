@@ -23,7 +23,10 @@ export async function makeAssets(directory: URL): Promise<Manifest> {
   const { image, postgres } = await makeStore();
   const store = await writeGzip(new URL(ASSET_FILES.store, directory), image.toTar());
   if (store.bytes > MAX_STORE_BYTES) {
-    throw new EngineError('ASSETS_UNAVAILABLE', `The image should have at most ${MAX_STORE_BYTES} bytes, it has ${store.bytes}.`);
+    throw new EngineError(
+      'ASSETS_UNAVAILABLE',
+      `The image should have at most ${MAX_STORE_BYTES} bytes, it has ${store.bytes}.`,
+    );
   }
   const bundle = await writeGzip(new URL(ASSET_FILES.bundle, directory), (await makeBundle()).bundle);
   const manifest: Manifest = {
@@ -62,7 +65,7 @@ async function readGlue(): Promise<string> {
   }
   throw new EngineError(
     'INCOMPATIBLE_PGLITE',
-    'One of the .js files in PGlite\'s dist should hold the table of the files in pglite.data; none does. Compare src/engine/assets/make.ts with the installed version.',
+    "One of the .js files in PGlite's dist should hold the table of the files in pglite.data; none does. Compare src/engine/assets/make.ts with the installed version.",
   );
 }
 

@@ -69,10 +69,14 @@ test('SQL as lessons and the scratch page use it', async () => {
       DECLARE rest int; BEGIN UPDATE stock SET left_over = left_over - 1 WHERE id = item RETURNING left_over INTO rest; RETURN rest; END $$;
     UPDATE stock SET left_over = 5 WHERE id % 2 = 0; DELETE FROM stock WHERE id > 1500;
   `);
-  for (const maintenance of ['CHECKPOINT', 'VACUUM FULL stock', 'REINDEX TABLE stock', 'ANALYZE']) await db.exec(maintenance);
+  for (const maintenance of ['CHECKPOINT', 'VACUUM FULL stock', 'REINDEX TABLE stock', 'ANALYZE'])
+    await db.exec(maintenance);
   assert.equal(await value(db, 'SELECT buy(2)'), 4);
   await assert.rejects(db.exec('UPDATE stock SET left_over = -1'), { code: '23514' });
-  assert.equal(await value(db, "SELECT (timestamptz '2026-07-01 12:00Z' AT TIME ZONE 'Europe/Berlin')::text"), '2026-07-01 14:00:00');
+  assert.equal(
+    await value(db, "SELECT (timestamptz '2026-07-01 12:00Z' AT TIME ZONE 'Europe/Berlin')::text"),
+    '2026-07-01 14:00:00',
+  );
   assert.equal(await value(db, "SELECT to_tsvector('english', 'running dogs')::text"), "'dog':2 'run':1");
   assert.equal(await value(db, "SELECT to_tsvector('russian', 'бегущий')::text"), "'бегущ':1");
   assert.equal(await value(db, `SELECT lower('ÄÖ' COLLATE pg_unicode_fast)`), 'äö');
@@ -106,7 +110,9 @@ test('what was left out says so, every time, and the session lives on', async ()
 test('every library that was kept finds all functions that it calls', async () => {
   const { bundle, blanked } = await makeBundle();
   const main = new WebAssembly.Module(await readFile(packageFile('pglite.wasm')));
-  const known = new Set([...WebAssembly.Module.exports(main), ...WebAssembly.Module.imports(main)].map(({ name }) => name));
+  const known = new Set(
+    [...WebAssembly.Module.exports(main), ...WebAssembly.Module.imports(main)].map(({ name }) => name),
+  );
   // Emscripten's glue has these itself.
   for (const name of ['setTempRet0', 'getTempRet0']) known.add(name);
   const kept = ['plpgsql', 'dict_snowball'];
@@ -114,14 +120,20 @@ test('every library that was kept finds all functions that it calls', async () =
   assert.equal(libraries.length, 26);
   for (const { path, start, end } of await keptLibraries(blanked)) {
     const library = new WebAssembly.Module(bundle.slice(start, end));
-    assert.ok(kept.some((name) => path.endsWith(`/${name}.so`)), path);
-    const missing = WebAssembly.Module.imports(library)
-      .filter(({ kind, name }) => kind === 'function' && !name.startsWith('invoke_') && !known.has(name));
+    assert.ok(
+      kept.some((name) => path.endsWith(`/${name}.so`)),
+      path,
+    );
+    const missing = WebAssembly.Module.imports(library).filter(
+      ({ kind, name }) => kind === 'function' && !name.startsWith('invoke_') && !known.has(name),
+    );
     assert.deepEqual(missing, [], path);
   }
 });
 
-async function keptLibraries(blanked: readonly { path: string }[]): Promise<{ path: string; start: number; end: number }[]> {
+async function keptLibraries(
+  blanked: readonly { path: string }[],
+): Promise<{ path: string; start: number; end: number }[]> {
   const gone = new Set(blanked.map(({ path }) => path));
   return (await readFileTable()).filter(({ path }) => path.endsWith('.so') && !gone.has(path));
 }

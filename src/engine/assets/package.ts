@@ -14,5 +14,8 @@ export async function installedVersion(): Promise<string> {
   if (typeof parsed === 'object' && parsed !== null && 'version' in parsed && typeof parsed.version === 'string') {
     return parsed.version;
   }
-  throw new EngineError('INCOMPATIBLE_PGLITE', "PGlite's package.json should have a version, it has none. Run npm install.");
+  throw new EngineError(
+    'INCOMPATIBLE_PGLITE',
+    "PGlite's package.json should have a version, it has none. Run npm install.",
+  );
 }

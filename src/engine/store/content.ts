@@ -121,13 +121,7 @@ function roomFor(end: number): number {
   return room;
 }
 
-function copyOrZero(
-  chunk: Uint8Array | undefined,
-  from: number,
-  length: number,
-  target: Uint8Array,
-  to: number,
-): void {
+function copyOrZero(chunk: Uint8Array | undefined, from: number, length: number, target: Uint8Array, to: number): void {
   const have = chunk === undefined ? 0 : Math.max(0, Math.min(length, chunk.length - from));
   if (chunk !== undefined && have > 0) target.set(chunk.subarray(from, from + have), to);
   if (have < length) target.fill(0, to + have, to + length);

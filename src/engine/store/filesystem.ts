@@ -147,5 +147,19 @@ export class SessionFilesystem extends BaseFilesystem {
 
 function toFsStats(stat: Stat): FsStats {
   const { ino, mode, size, blocks, mtime } = stat;
-  return { dev: 0, ino, mode, nlink: 1, uid: 0, gid: 0, rdev: 0, size, blksize: 8192, blocks, atime: mtime, mtime, ctime: mtime };
+  return {
+    dev: 0,
+    ino,
+    mode,
+    nlink: 1,
+    uid: 0,
+    gid: 0,
+    rdev: 0,
+    size,
+    blksize: 8192,
+    blocks,
+    atime: mtime,
+    mtime,
+    ctime: mtime,
+  };
 }

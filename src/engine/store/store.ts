@@ -176,24 +176,12 @@ export class Store {
     return statOf(file);
   }
 
-  read(
-    file: FileNode,
-    target: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): number {
+  read(file: FileNode, target: Uint8Array, offset: number, length: number, position: number): number {
     return file.content.read(target, offset, length, position);
   }
 
   /** @throws StoreError ENOSPC, EFBIG: then nothing has been written. */
-  write(
-    file: FileNode,
-    source: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): number {
+  write(file: FileNode, source: Uint8Array, offset: number, length: number, position: number): number {
     const end = position + length;
     if (length > 0 && end > file.content.size) this.#charge(file, end);
     file.content.write(source, offset, length, position);

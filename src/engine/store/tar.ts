@@ -30,7 +30,7 @@ export function isTar(bytes: Uint8Array): boolean {
 /** @throws EngineError ASSETS_UNAVAILABLE for a damaged archive or an entry that is neither file nor directory. */
 export function readTar(bytes: Uint8Array): TarEntry[] {
   const entries: TarEntry[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     if (at + BLOCK > bytes.length) throw damaged(at, 'the end of the archive is missing');
     const header = bytes.subarray(at, at + BLOCK);
     if (header.every((byte) => byte === 0)) return entries;
@@ -45,7 +45,10 @@ function readEntry(bytes: Uint8Array, header: Uint8Array, at: number): TarEntry 
   const kind = kindOf(header[TYPE] ?? 0, at);
   const prefix = text(header, PREFIX);
   const name = (prefix === '' ? '' : `${prefix}/`) + text(header, NAME);
-  const path = name.split('/').filter((part) => part !== '' && part !== '.').join('/');
+  const path = name
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
   const size = kind === 'file' ? octal(header, SIZE) : 0;
   const from = at + BLOCK;
   if (!(from + size <= bytes.length)) {
@@ -90,7 +93,12 @@ function header(entry: TarEntry): Uint8Array {
   const put = (at: number, value: string): void => block.set(new TextEncoder().encode(value), at);
   put(NAME.at, name);
   put(MODE.at, `${entry.mode.toString(8).padStart(7, '0')}\0`);
-  for (const [at, digits] of [[108, 7], [116, 7], [136, 11]] as const) put(at, `${'0'.repeat(digits)}\0`);
+  for (const [at, digits] of [
+    [108, 7],
+    [116, 7],
+    [136, 11],
+  ] as const)
+    put(at, `${'0'.repeat(digits)}\0`);
   put(SIZE.at, `${entry.data.length.toString(8).padStart(11, '0')}\0`);
   put(TYPE, entry.kind === 'directory' ? '5' : '0');
   put(MAGIC.at, 'ustar\x0000');
