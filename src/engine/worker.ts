@@ -12,7 +12,7 @@ const scope = globalThis as unknown as EventTargetLike;
 
 const host = hostCluster(fromEventTarget<FromServer, ToServer>(scope), async (args, onProgress) => {
   if (args.urls === null) throw new EngineError('ASSETS_UNAVAILABLE', 'A browser worker needs the URLs of its files.');
-  const assets = await fetchAssets(args.urls, onProgress);
+  const assets = await fetchAssets(args.urls, (loaded, total) => onProgress({ loaded, total }));
   return openClusterFrom(assets, { sessions: args.sessions, settings: args.settings });
 });
 
