@@ -1,0 +1,1 @@
+export { hasJspi } from '../engine/support.ts';
