@@ -254,3 +254,6 @@ export type RunEvent =
   | Tallied;
 
 export type RunEventType = RunEvent['type'];
+
+/** An event before its log has given it a time. */
+export type Unstamped<E extends RunEvent = RunEvent> = E extends RunEvent ? Omit<E, 'at'> : never;

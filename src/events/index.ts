@@ -1,0 +1,17 @@
+export type * from './events.ts';
+export { distribute, type Distribution, type Spread } from './distribution.ts';
+export { foldAll, type EventOf, type Fold } from './fold.ts';
+export { createLogHash, hashLog } from './hashLog.ts';
+export { createJournal, foldJournal, isSold, type JournalRow } from './journal.ts';
+export type { AwaitedLock, Mark, Span, SpanKind } from './lane.ts';
+export { createLedger, foldLedger, type Ledger, type OffendingOrder } from './ledger.ts';
+export { RunLog, type LogListener } from './log.ts';
+export { readNote, type Note } from './note.ts';
+export type { Sale } from './sale.ts';
+export { createSamples, foldSamples, type Sample } from './samples.ts';
+export { createSeries, foldSeries, thinSeries, type Point, type Series } from './series.ts';
+export { createSpans, foldSpans, sumSpans, type Lane, type Timeline } from './spans.ts';
+export { summarise, type Summary } from './summary.ts';
+export { createTally, foldTally, type Tally } from './tally.ts';
+export { thinLog, type ThinnedLog } from './thin.ts';
+export { describeConditions, describeDuration, judge, type Verdict, type VerdictWords } from './verdict.ts';
