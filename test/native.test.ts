@@ -1,7 +1,7 @@
 /** The suite over a native PostgreSQL: what the engine is measured against. */
 import { after, test } from 'node:test';
 import { behaviourSuite, SUITE_CLUSTER } from './behaviour/suite.ts';
-import { openNativeCluster } from './native/cluster.ts';
+import { openNativeCluster } from '../src/native/cluster.ts';
 import { startNativeServer } from './native/server.ts';
 import { caseSuite } from './behaviour/cases.ts';
 
@@ -11,7 +11,7 @@ const server = await startNativeServer();
 
 if (server.kind === 'ready') {
   const { url, stop } = server;
-  const open = () => openNativeCluster({ ...SUITE_CLUSTER, url });
+  const open = () => openNativeCluster({ ...SUITE_CLUSTER, url, schema: 'public' });
   after(stop);
   behaviourSuite('native', open, PROCESSES);
   caseSuite('native', open, PROCESSES);

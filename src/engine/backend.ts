@@ -10,8 +10,9 @@ import type { Clock } from './clock.ts';
 import type { EngineCode } from './code.ts';
 import { EngineError } from './errors.ts';
 import { jspi } from './jspi.ts';
-import { LinearMemory } from './memory.ts';
+import type { LinearMemory } from './memory.ts';
 import type { PostgresExports, PostgresModule, PostgresVariables } from './postgresModule.ts';
+import type { ServerLog } from './serverLog.ts';
 import type { Baton } from './shared.ts';
 import { SessionFilesystem, type Store } from './store/index.ts';
 
@@ -58,16 +59,16 @@ export class Backend {
   readonly #files: SessionFilesystem;
   readonly #exports: PostgresExports;
   readonly #module: PostgresModule;
+  readonly #log: ServerLog;
   readonly #mainLoopOnce: () => Promise<number>;
   readonly #mainLongJmp: () => Promise<number>;
-  #started = false;
   #exited = false;
   #wait: Wait | undefined;
   #pendingSignal = 0;
   /** SIGUSR1 has come: NOTIFY or invalidation messages wait in shared memory. */
   #hasMail = false;
-  /** The client wants the message that runs cancelled as soon as it waits. */
-  #cancelAtWait = false;
+  /** Signals that the client wants given to the message that runs, one each time that it begins to wait. */
+  #atWait: number[] = [];
   /** When SIGALRM is due: clock time in µs, or Infinity. */
   #timerAt = Infinity;
   #input: Uint8Array = new Uint8Array(0);
@@ -93,6 +94,7 @@ export class Backend {
     this.memory = parts.memory;
     this.#exports = parts.exports;
     this.#module = parts.module;
+    this.#log = parts.log;
     this.landmarks = new Landmarks(this, host.baton, host.calibration);
     this.#mainLoopOnce = jspi.promising(parts.exports.PostgresMainLoopOnce);
     this.#mainLongJmp = jspi.promising(parts.exports.PostgresMainLongJmp);
@@ -140,7 +142,6 @@ export class Backend {
 
   /** Called once, when PGlite has finished its start. */
   started(): void {
-    this.#started = true;
     this.#timerAt = Infinity;
     const { addFunction, _pgl_set_rw_cbs: setCallbacks } = this.#module;
     const read = addFunction((into = 0, max = 0) => this.#readInput(into, max), 'iii');
@@ -158,8 +159,14 @@ export class Backend {
 
   /** Cancels the message that is on its way: now if it waits, else as soon as it does. */
   cancel(): void {
-    if (this.#wait === undefined) this.#cancelAtWait = true;
+    if (this.#wait === undefined) this.#atWait = [SIGNAL.interrupt];
     else this.signal(SIGNAL.interrupt);
+  }
+
+  /** As `cancel`, and ends the session if it then waits once more: a function may catch its cancellation. */
+  stop(): void {
+    this.cancel();
+    this.#atWait.push(SIGNAL.terminate);
   }
 
   /**
@@ -173,7 +180,7 @@ export class Backend {
     const turn = this.#newTurn();
     this.#run().then(
       (result) => this.#endTurn(result),
-      (error: unknown) => this.#turn?.reject(fatal(error)),
+      (error: unknown) => this.#turn?.reject(this.#fatal(error)),
     );
     return turn;
   }
@@ -185,6 +192,16 @@ export class Backend {
     this.#input.set(rest);
     this.#input.set(bytes, rest.length);
     this.#inputAt = 0;
+  }
+
+  /**
+   * Fires an overdue timer of an idle backend. True when it has to pass through
+   * its main loop to act on it; mostly it is a rest that Postgres has forgotten
+   * (timeout.c leaves the alarm of a disabled timeout running).
+   */
+  expireIdleTimer(): boolean {
+    this.#fireTimer();
+    return this.variable('InterruptPending') !== 0;
   }
 
   /** Lets a waiting backend look again. */
@@ -201,7 +218,7 @@ export class Backend {
         wait.end(result);
       }
     } catch (error) {
-      this.#turn?.reject(fatal(error));
+      this.#turn?.reject(this.#fatal(error));
     }
     return turn;
   }
@@ -218,15 +235,13 @@ export class Backend {
   /** The import behind WaitLatch(). */
   waitLatch(latch: number, events: number, timeoutMs: number, waitEvent: number): number | Promise<number> {
     if (this.#isLatchSet(latch)) return WL.latchSet;
-    if (!this.#started) {
-      throw new EngineError('CLUSTER_FAILED', `Session ${this.pid} has to wait for a lock while it starts. Open all sessions before one of them locks a catalog.`);
-    }
     const limited = (events & WL.timeout) !== 0 && timeoutMs >= 0;
     const timeoutAt = limited ? this.#host.clock.now() + timeoutMs * 1000 : Infinity;
     return new Promise((end, abandon) => {
       this.#wait = { latch, timeoutAt, end, abandon };
       this.reportWaitEvent(waitEvent);
-      if (this.#cancelAtWait) this.signal(SIGNAL.interrupt);
+      const signal = this.#atWait.shift();
+      if (signal !== undefined) this.signal(signal);
       this.#endTurn('waiting');
     });
   }
@@ -254,7 +269,7 @@ export class Backend {
   #endTurn(result: Turn): void {
     const turn = this.#turn;
     this.#turn = undefined;
-    if (result !== 'waiting') this.#cancelAtWait = false;
+    if (result !== 'waiting') this.#atWait = [];
     turn?.resolve(result);
   }
 
@@ -333,11 +348,20 @@ export class Backend {
     this.memory.setWord(this.variable('MyLatch'), 1);
   }
 
+  /** Anything but an exit leaves Postgres' error stack corrupt: the cluster cannot go on. */
+  #fatal(error: unknown): EngineError {
+    if (error instanceof EngineError) return error;
+    const reason = this.#log.panic ?? explain(error);
+    const text = `A session died inside Postgres (${reason}), and its cluster with it. Open a new cluster.`;
+    return new EngineError('CLUSTER_FAILED', text, { cause: error });
+  }
+
   /** A latch in shared memory is read where shared memory is current. */
   #isLatchSet(latch: number): boolean {
     if (latch === 0) return false;
     const { holder, layout } = this.#host.baton;
-    const isShared = layout !== undefined && latch >= layout.block.start && latch < layout.block.start + layout.block.size;
+    const isShared =
+      layout !== undefined && latch >= layout.block.start && latch < layout.block.start + layout.block.size;
     return ((isShared && holder) || this).memory.getWord(latch) !== 0;
   }
 
@@ -359,6 +383,7 @@ export interface BackendParts {
   readonly memory: LinearMemory;
   readonly exports: PostgresExports;
   readonly module: PostgresModule;
+  readonly log: ServerLog;
 }
 
 /** The status with which Emscripten's runtime was left, if it was that. */
@@ -367,11 +392,8 @@ export function exitStatus(error: unknown): number | undefined {
   return typeof error.status === 'number' ? error.status : undefined;
 }
 
-/** Anything but an exit leaves Postgres' error stack corrupt: the cluster cannot go on. */
-function fatal(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
-  const reason = error instanceof RangeError ? 'its stack is exhausted' : error instanceof Error ? error.message : String(error);
-  return new EngineError('CLUSTER_FAILED', `A session died inside Postgres (${reason}), and its cluster with it. Open a new cluster.`, {
-    cause: error,
-  });
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  // A RangeError in V8 and JavaScriptCore, an InternalError in SpiderMonkey.
+  return /call stack|too much recursion/i.test(message) ? 'its stack is exhausted' : message;
 }

@@ -7,33 +7,45 @@ import { installImports, type ImportsOwner } from './imports.ts';
 import { LinearMemory } from './memory.ts';
 import type { PostgresExports, PostgresModule } from './postgresModule.ts';
 import { quietExports } from './quietExports.ts';
+import { ServerLog } from './serverLog.ts';
 import type { SessionFilesystem } from './store/index.ts';
 
-/** PGlite without the query that it runs at its start to learn array types: values are parsed by `pg-types`. */
-class SilentPGlite extends PGlite {
+class EnginePGlite extends PGlite {
+  /** Not needed, since values are parsed by `pg-types`: a query for the types of arrays. */
   override async _initArrayTypes(): Promise<void> {}
+
+  /** The answer of popen() when it fails. PGlite's would throw right through Postgres. */
+  override handleExternalCmd(command: string, mode: string): number {
+    if (command.startsWith('locale -a')) return super.handleExternalCmd(command, mode);
+    const { HEAPU8, ___errno_location: errno } = this.Module as unknown as PostgresModule;
+    HEAPU8.set([EPERM, 0, 0, 0], errno());
+    return 0;
+  }
 }
+
+/** "Operation not permitted", as musl numbers it for WebAssembly. */
+const EPERM = 63;
 
 type EmscriptenOptions = Awaited<ReturnType<SessionFilesystem['init']>>['emscriptenOpts'];
 type Boot = (parts: BackendParts) => Backend;
+type MakeBackend = (parts: Omit<BackendParts, 'log'>) => Backend;
 
 /** Given so that PGlite does not fetch initdb's: the store holds a cluster already. */
 const noInitdb = new WebAssembly.Module(Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
-const MESSAGES_KEPT = 20;
 
 /**
  * @throws EngineError CLUSTER_FAILED with what Postgres printed, when it refuses
  *   to start (a setting that it does not know, say), or INCOMPATIBLE_PGLITE.
  */
 export async function bootPostgres(host: BackendHost, files: SessionFilesystem, make: Boot): Promise<Backend> {
-  const messages: string[] = [];
-  const hooked = hookImports(host, files, make);
-  const pg = new SilentPGlite(optionsFor(host, files, (text) => messages.push(text)));
+  const log = new ServerLog();
+  const hooked = hookImports(host, files, (parts) => make({ ...parts, log }));
+  const pg = new EnginePGlite(optionsFor(host, files, (text) => log.add(text)));
   try {
     // A hook that fails leaves PGlite waiting for an instance that never comes.
     await Promise.race([pg.waitReady, hooked.failed]);
   } catch (error) {
-    throw explainRefusal(error, messages.slice(-MESSAGES_KEPT));
+    throw explainRefusal(error, log.complaints);
   }
   const backend = hooked.backend();
   backend.started();
@@ -60,7 +72,7 @@ interface Hooked {
 }
 
 /** Amends what PGlite hands to Emscripten, through the one public place for it: `Filesystem.init`. */
-function hookImports(host: BackendHost, files: SessionFilesystem, make: Boot): Hooked {
+function hookImports(host: BackendHost, files: SessionFilesystem, make: MakeBackend): Hooked {
   let backend: Backend | undefined;
   let exports: PostgresExports | undefined;
   const failed = Promise.withResolvers<never>();
@@ -69,7 +81,12 @@ function hookImports(host: BackendHost, files: SessionFilesystem, make: Boot): H
     const { emscriptenOpts: options } = await init(pg, given);
     const memory = new LinearMemory(options.wasmMemory as WebAssembly.Memory);
     const instantiate = async (imports: WebAssembly.Imports): Promise<WebAssembly.Instance> => {
-      installImports(imports['env'] as Imports, host.code, () => exports as PostgresExports, ownerOf(host, memory, () => backend));
+      installImports(
+        imports['env'] as Imports,
+        host.code,
+        () => exports as PostgresExports,
+        ownerOf(host, memory, () => backend),
+      );
       const instance = await WebAssembly.instantiate(host.code.postgres, imports);
       exports = instance.exports as unknown as PostgresExports;
       return instance;
@@ -94,7 +111,10 @@ function hooks(
   fail: (error: unknown) => void,
 ): Hooks {
   return {
-    instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) => {
+    instantiateWasm: (
+      imports: WebAssembly.Imports,
+      done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    ) => {
       instantiate(imports)
         .then(({ exports }) => {
           const quiet = { exports: quietExports(exports, imports['env'] as object) };
@@ -146,10 +166,15 @@ function ownerOf(host: BackendHost, memory: LinearMemory, backend: () => Backend
   };
 }
 
-function explainRefusal(error: unknown, messages: readonly string[]): Error {
+function explainRefusal(error: unknown, complaints: string): Error {
   if (error instanceof EngineError) return error;
-  const refusal = messages.filter((text) => /FATAL|PANIC|ERROR|HINT|DETAIL/.test(text)).join(' ');
-  const status = exitStatus(error);
-  const reason = refusal || (error instanceof Error ? error.message : `exit status ${status ?? 'unknown'}`);
+  const reason = complaints || explain(error);
   return new EngineError('CLUSTER_FAILED', `Postgres did not start: ${reason}`, { cause: error });
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return `exit status ${exitStatus(error) ?? 'unknown'}`;
+  // A start is one call into WebAssembly, which cannot be suspended.
+  if (error.name !== 'SuspendError') return error.message;
+  return 'the session has to wait for a lock on a catalog. Open all sessions before one of them takes such a lock';
 }

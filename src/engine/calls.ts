@@ -36,18 +36,27 @@ export class Connection {
     return connection;
   }
 
+  /** Id of the call that was made last. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
   /** Why no call is taken any more: the cluster failed or was closed. */
   get ended(): Error | null {
     return this.#ended;
   }
 
   /** @throws what the worker threw; EngineError `CLUSTER_FAILED` or `CLUSTER_CLOSED` when it is gone. */
-  call<Name extends CallName>(type: Name, args: Calls[Name]['args']): Promise<Calls[Name]['result']> {
+  call<Name extends CallName>(
+    type: Name,
+    args: Calls[Name]['args'],
+    transfer: readonly Transferable[] = [],
+  ): Promise<Calls[Name]['result']> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       // The request is sent first: one that cannot be cloned throws, and leaves nothing pending.
-      this.#port.postMessage({ type, id, ...args } as ToServer);
+      this.#port.postMessage({ type, id, ...args } as ToServer, transfer);
       this.#pending.set(id, { resolve: (reply) => resolve(reply.result as Calls[Name]['result']), reject });
     });
   }

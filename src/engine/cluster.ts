@@ -6,12 +6,17 @@ import type { Conductor } from './conductor.ts';
 import { EngineError } from './errors.ts';
 import { findMissingExports } from './postgresModule.ts';
 import { RealConductor } from './realConductor.ts';
-import { EMPTY_DATABASE } from './emptyDatabase.ts';
+import { EMPTY_DATABASE, TIDY_CATALOGS, TIDY_EVERY } from './emptyDatabase.ts';
 import { EngineSession, type SessionHost } from './session.ts';
 import { startParams } from './settings.ts';
 import { Baton } from './shared.ts';
 import { requireJspi } from './support.ts';
-import type { Cluster, LockWait, Session, Versions } from './types.ts';
+import type { Port } from './port.ts';
+import type { FromCell, ToCell } from './runProtocol.ts';
+import type { Cluster, LockWait, QueryResult, Row, Session, Versions } from './types.ts';
+import { VirtualConductor } from './virtualConductor.ts';
+import { fillRandom, seededRandom } from './random.ts';
+import { VirtualRun, type RunHost, type RunOptions } from './virtualRun.ts';
 import { WAITS_SQL, toLockWaits } from './waits.ts';
 
 export interface OpenOptions {
@@ -19,6 +24,12 @@ export interface OpenOptions {
   readonly sessions: number;
   /** Postgres settings, as on its command line: `{ deadlock_timeout: '200ms' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /**
+   * `real` (the default): sessions run when they can, on the machine's time.
+   * `virtual`: a discrete-event simulation in which the same requests give the
+   * same run (see `VirtualConductor`).
+   */
+  readonly clock?: 'real' | 'virtual';
   /** Whether sessions boot at once (the default), or each at its first call. */
   readonly boot?: 'eager' | 'lazy';
   /** Bytes that all tables together may take; more gives 53100. Default 256 MiB. */
@@ -44,7 +55,7 @@ const FIRST_PID = 1000;
  * @throws EngineError UNSUPPORTED_RUNTIME, BAD_ARGUMENT, INCOMPATIBLE_PGLITE, or
  *   CLUSTER_FAILED when Postgres refuses to start.
  */
-export async function openClusterFrom(assets: EngineAssets, options: OpenOptions): Promise<Cluster> {
+export async function openClusterFrom(assets: EngineAssets, options: OpenOptions): Promise<EngineCluster> {
   requireJspi();
   const params = startParams(options.sessions, options.settings ?? {});
   const code = await codeOf(assets);
@@ -74,7 +85,7 @@ async function checkedCode(wasm: Uint8Array): Promise<EngineCode> {
   return code;
 }
 
-class EngineCluster implements Cluster, SessionHost {
+export class EngineCluster implements Cluster, SessionHost {
   readonly conductor: Conductor;
   readonly sessions: readonly EngineSession[];
   readonly #host: BackendHost;
@@ -85,14 +96,21 @@ class EngineCluster implements Cluster, SessionHost {
    * since its exit would shut the server down.
    */
   readonly #observer: EngineSession;
+  #knowsWaits = false;
   #postgresVersion = '';
   #lastPid = FIRST_PID - 1;
   #dead: EngineError | undefined;
   #gate: Promise<void> = Promise.resolve();
+  #waitsPrepared: Promise<unknown> | undefined;
+  #resets = 0;
+  /** The random numbers of backends on the virtual clock. */
+  #entropy: () => number = seededRandom(0);
+  #observed: Promise<unknown> = Promise.resolve();
 
   constructor(assets: EngineAssets, code: EngineCode, params: readonly string[], options: OpenOptions) {
     this.#pgliteVersion = assets.pgliteVersion;
-    this.conductor = new RealConductor((error) => this.#fail(error));
+    const onFatal = (error: Error): void => this.#fail(error);
+    this.conductor = options.clock === 'virtual' ? new VirtualConductor(onFatal) : new RealConductor(onFatal);
     this.#host = {
       clock: this.conductor.clock,
       baton: new Baton(),
@@ -102,11 +120,18 @@ class EngineCluster implements Cluster, SessionHost {
       calibration: { exitCallbacks: undefined },
       startParams: params,
       memoryLimit: options.memoryLimit ?? 256 * MIB,
-      random: (into) => void crypto.getRandomValues(into as Uint8Array<ArrayBuffer>),
+      random: this.isVirtual
+        ? (into) => fillRandom(into, () => this.#entropy())
+        : (into) => void crypto.getRandomValues(into as Uint8Array<ArrayBuffer>),
       kill: (_from, pid, signal) => this.#kill(pid, signal),
     };
     this.#observer = new EngineSession(this, -1);
     this.sessions = Array.from({ length: options.sessions }, (_, index) => new EngineSession(this, index));
+  }
+
+  /** Whether it conducts runs on the virtual clock. */
+  get isVirtual(): boolean {
+    return this.conductor instanceof VirtualConductor;
   }
 
   get versions(): Versions {
@@ -118,19 +143,57 @@ class EngineCluster implements Cluster, SessionHost {
     return this.#host.baton.copied;
   }
 
+  /** Bytes that the files of the data directory use. */
+  get storeBytes(): number {
+    return this.#host.store.usedBytes;
+  }
+
   async waits(): Promise<LockWait[]> {
     await this.ready();
-    const [result] = await this.#observer.runInternal(WAITS_SQL);
+    // Prepared once: planning that join takes longer than running it.
+    this.#waitsPrepared ??= this.#observe(`prepare waits as ${WAITS_SQL}`);
+    await this.#waitsPrepared;
+    const [result] = await this.#observe('execute waits');
     return toLockWaits(result?.rows ?? []);
+  }
+
+  /** Runs a statement in the observer's session. On the virtual clock it takes no time. */
+  async observe(sql: string): Promise<Row[]> {
+    await this.ready();
+    const results = await this.#observe(sql);
+    return results.at(-1)?.rows ?? [];
+  }
+
+  /**
+   * Begins a run whose code sits behind `port` (virtual clock only).
+   *
+   * @throws EngineError BAD_ARGUMENT on the real clock.
+   */
+  async startRun(port: Port<ToCell, FromCell>, options: RunOptions): Promise<VirtualRun> {
+    await this.ready();
+    const { conductor, sessions, versions } = this;
+    if (!(conductor instanceof VirtualConductor)) throw new EngineError('BAD_ARGUMENT', 'Only a cluster on the virtual clock conducts runs.');
+    await this.#seed(options.seed);
+    const host: RunHost = {
+      conductor,
+      sessions,
+      versions,
+      observe: (sql) => this.observe(sql),
+      waits: () => this.waits(),
+      renew: (index) => this.#renew(index),
+    };
+    return VirtualRun.begin(host, port, options);
   }
 
   async cancel(session: Session): Promise<boolean> {
     return this.#own(session).cancel();
   }
 
+  /** Calls that come later wait for it; a second reset, too. */
   async reset(): Promise<void> {
-    await this.ready();
-    const reset = this.#reset();
+    if (this.#dead !== undefined) throw this.#dead;
+    const drained = this.sessions.map((session) => session.drain());
+    const reset = this.#gate.then(() => this.#reset(drained));
     this.#gate = reset.catch(() => {});
     await reset;
   }
@@ -141,7 +204,7 @@ class EngineCluster implements Cluster, SessionHost {
 
   /** The observer first: it leads. */
   async boot(mode: 'eager' | 'lazy'): Promise<void> {
-    await this.#observer.runInternal("set application_name = 'observer'");
+    await this.#observe("set application_name = 'observer'");
     this.#postgresVersion = await this.#checkWaitEvent();
     if (mode === 'eager') for (const session of this.sessions) await session.open();
   }
@@ -149,9 +212,9 @@ class EngineCluster implements Cluster, SessionHost {
   /** Shows a wait event on itself and looks whether Postgres sees it. Returns the server's version. */
   async #checkWaitEvent(): Promise<string> {
     // The first run reads the catalogs from files, each of which is a wait of its own.
-    await this.#observer.runInternal(CHECK_WAIT_EVENT);
+    await this.#observe(CHECK_WAIT_EVENT);
     (await this.#observer.open()).reportWaitEvent(TUPLE_LOCK_WAIT);
-    const [result] = await this.#observer.runInternal(CHECK_WAIT_EVENT);
+    const [result] = await this.#observe(CHECK_WAIT_EVENT);
     const { wait, version } = result?.rows[0] ?? {};
     if (wait !== 'tuple') throw incompatible(`the wait event ${String(wait)} where tuple was reported`);
     return String(version);
@@ -161,20 +224,58 @@ class EngineCluster implements Cluster, SessionHost {
     return ++this.#lastPid;
   }
 
+  #requireAlive(): void {
+    if (this.#dead !== undefined) throw this.#dead;
+  }
+
   async ready(): Promise<void> {
-    if (this.#dead !== undefined) throw this.#dead;
+    this.#requireAlive();
     await this.#gate;
-    if (this.#dead !== undefined) throw this.#dead;
+    this.#requireAlive();
   }
 
+  /** A backend that fails at its start may leave itself behind in shared memory. */
   async bootBackend(pid: number): Promise<Backend> {
-    return Backend.boot(this.#host, pid);
+    try {
+      return await Backend.boot(this.#host, pid);
+    } catch (error) {
+      this.#fail(error as Error);
+      throw error;
+    }
   }
 
-  async #reset(): Promise<void> {
-    await Promise.all(this.sessions.map((session) => session.drain()));
-    for (const session of this.sessions) await session.restore();
-    for (const sql of EMPTY_DATABASE) await this.#observer.runInternal(sql);
+  /** A cluster that cannot be made as new is of no use to the next run. */
+  /** What Postgres draws by itself follows the run's seed: `gen_random_uuid()` and `random()`. */
+  async #seed(seed: number): Promise<void> {
+    this.#entropy = seededRandom(seed);
+    const uniform = seededRandom(seed + 1);
+    for (const session of this.sessions) await session.runInternal(`select setseed(${uniform()})`);
+  }
+
+  async #renew(index: number): Promise<void> {
+    const session = this.sessions[index];
+    await session?.drain();
+    await session?.restore();
+  }
+
+  async #reset(drained: readonly Promise<unknown>[]): Promise<void> {
+    try {
+      await Promise.all(drained);
+      for (const session of this.sessions) await session.rollBack();
+      for (const session of this.sessions) await session.restore();
+      for (const sql of EMPTY_DATABASE) await this.#observe(sql);
+      if (++this.#resets % TIDY_EVERY === 0) await this.#observe(TIDY_CATALOGS);
+    } catch (error) {
+      this.#fail(error as Error);
+      throw this.#dead ?? (error as Error);
+    }
+  }
+
+  /** One statement of the observer's at a time. */
+  #observe(sql: string): Promise<QueryResult[]> {
+    const result = this.#observed.then(() => this.#observer.runInternal(sql));
+    this.#observed = result.catch(() => {});
+    return result;
   }
 
   #own(session: Session): EngineSession {

@@ -20,6 +20,8 @@ export interface Conductor {
 
 /** What an idle backend does by itself: it reports a notification, or exits. */
 export interface IdleListener {
+  /** Position in the cluster; breaks ties on the virtual clock. -1 for the observer. */
+  readonly index: number;
   readonly onOutput: (bytes: Uint8Array) => void;
   readonly onExit: () => void;
 }

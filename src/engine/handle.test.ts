@@ -48,7 +48,7 @@ test('a start passes its options on and reports progress', async () => {
   };
   const handle = await startCluster(thread, null, options);
   assert.deepEqual(seen, [
-    { urls: null, sessions: 2, settings: { work_mem: '1MB' } },
+    { urls: null, sessions: 2, settings: { work_mem: '1MB' }, clock: 'real' },
     { loaded: 1, total: null },
   ]);
   assert.equal(handle.sessions.length, 2);

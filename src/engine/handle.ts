@@ -3,8 +3,11 @@ import { Connection, asFailure } from './calls.ts';
 import { EngineError } from './errors.ts';
 import { RemoteCluster } from './remote.ts';
 import type { ServerPort } from './calls.ts';
-import type { LoadProgress, OpenArguments } from './protocol.ts';
+import type { RunEvent } from '../events/events.ts';
+import type { LoadProgress, OpenArguments, RunRequest } from './protocol.ts';
+import type { Actor } from './schedule.ts';
 import type { Cluster, Dispose, LockWait, Session, Versions } from './types.ts';
+import type { RunResult } from './virtualRun.ts';
 
 /** A cluster in a worker of its own. */
 export interface ClusterHandle extends Cluster {
@@ -22,6 +25,25 @@ export interface ClusterHandle extends Cluster {
   terminate(): void;
   /** Tells, once, that the cluster died by itself. */
   onFailure(listener: (error: EngineError) => void): Dispose;
+  /**
+   * Conducts a run (virtual clock only). `port`, which is transferred, leads to the worker with the
+   * cell's code; events come in batches, in order.
+   */
+  startRun(request: RunRequest, port: MessagePort, listeners: RunListeners): RunHandle;
+}
+
+export interface RunListeners {
+  readonly onEvents: (events: readonly RunEvent[]) => void;
+  /** For a run whose policy is `asked`: who moves next? Answer with `choose`. */
+  readonly onAsk?: (actors: readonly Actor[]) => void;
+}
+
+export interface RunHandle {
+  /** Resolves at the end of the run, after its last event. @throws as a call does. */
+  readonly result: Promise<RunResult>;
+  choose(actor: Actor): void;
+  /** Ends the run, whose worker was ended. What its sessions still do is for `reset()` to end. */
+  stop(): void;
 }
 
 export interface StartOptions {
@@ -29,6 +51,8 @@ export interface StartOptions {
   readonly sessions: number;
   /** Postgres settings, as on its command line: `{ deadlock_timeout: '200ms' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Default: `real`. */
+  readonly clock?: 'real' | 'virtual';
   readonly onProgress?: (progress: LoadProgress) => void;
   /** Gives up the start: the promise rejects with the signal's reason. Later it has no effect. */
   readonly signal?: AbortSignal;
@@ -46,14 +70,14 @@ export interface ClusterThread {
 export async function startCluster(
   thread: ClusterThread,
   urls: OpenArguments['urls'],
-  { sessions, settings = {}, onProgress, signal }: StartOptions,
+  { sessions, settings = {}, clock = 'real', onProgress, signal }: StartOptions,
 ): Promise<ClusterHandle> {
   const connection = watch(thread, onProgress);
   const abort = (): void => connection.end(signal?.reason as Error);
   signal?.addEventListener('abort', abort);
   if (signal?.aborted) abort();
   try {
-    await connection.call('open', { urls, sessions, settings });
+    await connection.call('open', { urls, sessions, settings, clock });
     return new WorkerCluster(thread, connection, await RemoteCluster.over(connection));
   } catch (error) {
     connection.end(asFailure(error));
@@ -132,5 +156,21 @@ class WorkerCluster implements ClusterHandle {
 
   onFailure(listener: (error: EngineError) => void): Dispose {
     return this.#connection.onFailure(listener);
+  }
+
+  startRun(request: RunRequest, port: MessagePort, { onEvents, onAsk }: RunListeners): RunHandle {
+    const connection = this.#connection;
+    const result = connection.call('run', { request, port }, [port]);
+    const run = connection.lastId;
+    const stopListening = connection.onMessage((message) => {
+      if (message.type === 'run-events' && message.run === run) onEvents(message.events);
+      if (message.type === 'run-asks' && message.run === run) onAsk?.(message.actors);
+    });
+    result.then(stopListening, stopListening);
+    return {
+      result,
+      choose: (actor) => connection.tell({ type: 'choose', run, actor }),
+      stop: () => connection.tell({ type: 'stop-run', run }),
+    };
   }
 }

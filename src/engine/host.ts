@@ -28,11 +28,11 @@ export function hostCluster(port: ClientPort, open: OpenCluster): Host {
 /** Null when it could not be opened; the caller has been told why. */
 async function openAndServe(
   port: ClientPort,
-  { id, urls, sessions, settings }: Request & { type: 'open' },
+  { id, urls, sessions, settings, clock }: Request & { type: 'open' },
   open: OpenCluster,
 ): Promise<ClusterServer | null> {
   try {
-    const cluster = await open({ urls, sessions, settings }, (progress) =>
+    const cluster = await open({ urls, sessions, settings, clock }, (progress) =>
       port.postMessage({ type: 'progress', progress }),
     );
     const server = ClusterServer.of(cluster);

@@ -30,14 +30,19 @@ type Imports = Record<string, WebAssembly.ImportValue>;
  * Replaces what has to be replaced in Emscripten's import object. Side modules
  * (plpgsql) resolve their imports in the same object, so they get these, too.
  */
-export function installImports(env: Imports, code: EngineCode, exports: () => PostgresExports, owner: ImportsOwner): void {
+export function installImports(
+  env: Imports,
+  code: EngineCode,
+  exports: () => PostgresExports,
+  owner: ImportsOwner,
+): void {
   const table = unlistedTable(code.tableSize);
   const longjmp = new jspi.Tag({ parameters: [] });
   Object.assign(
     env,
     invokeFunctions(code, exports, table, longjmp),
     { [HOOK.table]: table, _emscripten_throw_longjmp: () => throwLongjmp(longjmp) },
-    waitingImports(owner),
+    waitingImports(exports, owner),
     timeImports(owner),
     landmarkImports(env, owner),
     { emscripten_resize_heap: limitHeap(original(env, 'emscripten_resize_heap'), owner.memoryLimit) },
@@ -88,12 +93,19 @@ function invokeFunctions(
   return new WebAssembly.Instance(code.invoke, { env: { ...env } as unknown as WebAssembly.ModuleImports }).exports;
 }
 
-function waitingImports(owner: ImportsOwner): Imports {
+/** "No such process", as musl numbers it for WebAssembly. */
+const ESRCH = 71;
+
+function waitingImports(exports: () => PostgresExports, owner: ImportsOwner): Imports {
   return {
     [HOOK.waitLatch]: new jspi.Suspending((latch = 0, events = 0, timeout = -1, waitEvent = 0) =>
       owner.waitLatch(latch, events, timeout, waitEvent),
     ),
-    [HOOK.kill]: (pid: number, signal: number) => owner.kill(pid, signal),
+    [HOOK.kill]: (pid: number, signal: number) => {
+      const result = owner.kill(pid, signal);
+      if (result !== 0) owner.memory.setWord(exports().__errno_location(), ESRCH);
+      return result;
+    },
   };
 }
 

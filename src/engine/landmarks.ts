@@ -18,7 +18,7 @@
  * followers turn at the same count.
  */
 import { incompatible } from './code.ts';
-import { describeDifference, findShared, type Baton, type Range } from './shared.ts';
+import { describeDifference, findShared, type Baton, type Range, type SharedLayout } from './shared.ts';
 import type { Backend } from './backend.ts';
 import { GETPID } from './wasm/patch.ts';
 
@@ -59,9 +59,8 @@ export class Landmarks {
 
   onShmemStartup(): void {
     if (this.#control === undefined) throw incompatible('no control segment of dynamic shared memory');
-    const { memory, variables } = this.#backend;
     this.#renameProcess();
-    const found = findShared(memory, memory.getWord(variables.MainLWLockArray.value as number), this.#control);
+    const found = this.#findShared(this.#control);
     const expected = this.#baton.layout;
     const difference = expected && describeDifference(expected, found);
     if (difference !== undefined) throw incompatible(difference);
@@ -69,11 +68,20 @@ export class Landmarks {
     else this.#baton.join(this.#backend);
   }
 
+  #findShared(control: Range): SharedLayout {
+    try {
+      return findShared(this.#backend.memory, this.#backend.variable('MainLWLockArray'), control);
+    } catch (error) {
+      throw incompatible((error as Error).message, error);
+    }
+  }
+
   /** The process has called itself 42 so far, and owns its local latch under that name. */
   #renameProcess(): void {
     const { memory, variables, pid } = this.#backend;
     const owner = this.#backend.variable('MyLatch') + LATCH_OWNER;
-    if (memory.getWord(owner) !== GETPID) throw incompatible(`a latch owned by ${memory.getWord(owner)} instead of ${GETPID}`);
+    if (memory.getWord(owner) !== GETPID)
+      throw incompatible(`a latch owned by ${memory.getWord(owner)} instead of ${GETPID}`);
     memory.setWord(owner, pid);
     memory.setWord(variables.MyProcPid.value as number, pid);
   }
@@ -95,12 +103,14 @@ export class Landmarks {
   }
 
   #afterDecision(path: string): void {
-    if (!path.endsWith(NORMAL_OPENS)) throw incompatible(`a session that opens ${path} where ${NORMAL_OPENS} was expected`);
+    if (!path.endsWith(NORMAL_OPENS))
+      throw incompatible(`a session that opens ${path} where ${NORMAL_OPENS} was expected`);
     this.#setUnderPostmaster(0);
   }
 
   #calibrate(path: string): void {
-    if (path !== RECOVERY_OPENS) throw incompatible(`a first session that opens ${path} where ${RECOVERY_OPENS} was expected`);
+    if (path !== RECOVERY_OPENS)
+      throw incompatible(`a first session that opens ${path} where ${RECOVERY_OPENS} was expected`);
     this.#calibration.exitCallbacks = this.#exitCallbacks - CALLBACKS_OF_RECOVERY;
   }
 

@@ -10,6 +10,9 @@ export interface PostgresModule {
   _pq_buffer_remaining_data(): number;
   _PostgresSendReadyForQueryIfNecessary(): void;
   _pgl_pq_flush(): void;
+  readonly HEAPU8: Uint8Array;
+  /** Address of `errno`. */
+  ___errno_location(): number;
 }
 
 /** Exported C variables, by address. */
@@ -34,6 +37,8 @@ export interface PostgresExports extends PostgresVariables {
   emscripten_stack_get_current(): number;
   _emscripten_stack_restore(pointer: number): void;
   setThrew(threw: number, value: number): void;
+  /** Address of `errno`. */
+  __errno_location(): number;
 }
 
 const REQUIRED: readonly (keyof PostgresExports)[] = [
@@ -53,6 +58,7 @@ const REQUIRED: readonly (keyof PostgresExports)[] = [
   'emscripten_stack_get_current',
   '_emscripten_stack_restore',
   'setThrew',
+  '__errno_location',
 ];
 
 /** Names of required exports that `module` lacks. */

@@ -2,7 +2,11 @@
  * Every message between a cluster's worker and its clients. Data only: what is
  * done with a message stands in `serve.ts` and `remote.ts`.
  */
+import type { RunEvent, RunParameters } from '../events/events.ts';
+import type { Latency } from './latency.ts';
 import type { PackedError } from './packError.ts';
+import type { Actor } from './schedule.ts';
+import type { RunResult } from './virtualRun.ts';
 import type { LockWait, Notice, Notification, QueryResult, SessionState, Versions } from './types.ts';
 
 /** Where the worker fetches what it boots from; absolute URLs. */
@@ -35,6 +39,18 @@ export interface OpenArguments {
   readonly urls: AssetUrls | null;
   readonly sessions: number;
   readonly settings: Readonly<Record<string, string>>;
+  readonly clock: 'real' | 'virtual';
+}
+
+/** What a run on the virtual clock is given (see `RunOptions`). */
+export interface RunRequest {
+  readonly cell: string;
+  readonly seed: number;
+  readonly parameters?: RunParameters;
+  readonly latency?: Latency;
+  readonly tally?: string;
+  /** Who decides what comes next. Default: what time says, ties broken by the seed. */
+  readonly policy?: { readonly type: 'scripted'; readonly choices: readonly Actor[] } | { readonly type: 'asked' };
 }
 
 /** The calls: what each sends and what its answer brings. */
@@ -50,6 +66,8 @@ export interface Calls {
   close: { args: object; result: null };
   /** Ends the port that `connect` introduced under this name, as its own goodbye would. */
   disconnect: { args: { name: string }; result: null };
+  /** Conducts a run; `port`, transferred, leads to the worker with the cell's code. The answer comes at its end. */
+  run: { args: { request: RunRequest; port: MessagePort }; result: RunResult };
 }
 
 export type CallName = keyof Calls;
@@ -63,6 +81,10 @@ export type ToServer =
   | Request
   /** Serves one more port, which is transferred with the message. */
   | { readonly type: 'connect'; readonly name: string; readonly port: MessagePort }
+  /** The cell of the run (the id of its call) was ended. */
+  | { readonly type: 'stop-run'; readonly run: number }
+  /** The answer to `run-asks`. */
+  | { readonly type: 'choose'; readonly run: number; readonly actor: Actor }
   /** The client goes: what it has running is cancelled, what it has open is rolled back. */
   | { readonly type: 'goodbye' };
 
@@ -76,6 +98,10 @@ export type ServerEvent =
   | { readonly type: 'progress'; readonly progress: LoadProgress }
   | { readonly type: 'notice'; readonly session: number; readonly notice: Notice }
   | { readonly type: 'notification'; readonly session: number; readonly notification: Notification }
+  /** What has happened in a run, in order. */
+  | { readonly type: 'run-events'; readonly run: number; readonly events: readonly RunEvent[] }
+  /** Who of these moves next? */
+  | { readonly type: 'run-asks'; readonly run: number; readonly actors: readonly Actor[] }
   /** The cluster died; nothing else follows. */
   | { readonly type: 'failed'; readonly error: PackedError }
   /** A client closed the cluster; nothing else follows. */

@@ -26,7 +26,8 @@ export class RealConductor implements Conductor {
   }
 
   add(backend: Backend, idle: IdleListener): void {
-    this.#backends.set(backend, idle);
+    if (this.#stopped === undefined) this.#backends.set(backend, idle);
+    else backend.dispose(this.#stopped);
   }
 
   run(backend: Backend, message: Uint8Array, output: (bytes: Uint8Array) => void): Promise<boolean> {
@@ -56,20 +57,26 @@ export class RealConductor implements Conductor {
   #schedule(): void {
     if (this.#pumping || this.#stopped !== undefined) return;
     this.#pumping = true;
-    void this.#pump().finally(() => {
-      this.#pumping = false;
-      this.#setTimer();
-    });
+    void this.#pump();
   }
 
   async #pump(): Promise<void> {
     let breathed = performance.now();
-    for (let job = this.#next(); job !== undefined && this.#stopped === undefined; job = this.#next()) {
+    for (let job = this.#nextOrRest(); job !== undefined; job = this.#nextOrRest()) {
       await this.#turn(job);
       if (performance.now() - breathed < BREATH_MS) continue;
       await eventLoopTurn();
       breathed = performance.now();
     }
+  }
+
+  /** Ends the pump when there is no job, in one go: a wake-up between the two would be lost. */
+  #nextOrRest(): Job | undefined {
+    const job = this.#stopped === undefined ? this.#next() : undefined;
+    if (job !== undefined) return job;
+    this.#pumping = false;
+    this.#setTimer();
+    return undefined;
   }
 
   /** Who waits and can go on comes before who has not begun: as if it had run at the moment of its wake-up. */
@@ -122,7 +129,10 @@ export class RealConductor implements Conductor {
 
 function idleJob(backend: Backend, { onOutput, onExit }: IdleListener): Job {
   const done = Promise.withResolvers<boolean>();
-  done.promise.then((alive) => alive || onExit(), () => {});
+  done.promise.then(
+    (alive) => alive || onExit(),
+    () => {},
+  );
   return { backend, message: syncMessage(), output: onOutput, done };
 }
 

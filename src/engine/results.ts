@@ -25,7 +25,7 @@ export class AnswerReader {
   #fields: Field[] = [];
   #parsers: ((text: string) => unknown)[] = [];
   #rows: Row[] = [];
-  #error: DatabaseError | undefined;
+  #error: Error | undefined;
   #status: TransactionStatus = 'I';
 
   constructor(listeners: AnswerListeners) {
@@ -37,12 +37,23 @@ export class AnswerReader {
     return this.#status;
   }
 
-  /** Takes bytes from the backend; copies what it keeps. */
-  read(bytes: Uint8Array): void {
-    this.#parser.parse(bytes, (message) => this.#take(message));
+  /** The first error that has come since the last `finish`. */
+  get error(): Error | undefined {
+    return this.#error;
   }
 
-  /** What has been answered since the last call. @throws DatabaseError */
+  /** Takes bytes from the backend; copies what it keeps. Never throws: it is called from within Postgres. */
+  read(bytes: Uint8Array): void {
+    this.#parser.parse(bytes, (message) => {
+      try {
+        this.#take(message);
+      } catch (error) {
+        this.#error ??= error as Error;
+      }
+    });
+  }
+
+  /** What has been answered since the last call. @throws DatabaseError, or what a parser of values threw. */
   finish(): QueryResult[] {
     const [results, error] = [this.#results, this.#error];
     this.#results = [];
@@ -72,6 +83,10 @@ export class AnswerReader {
         return this.#listeners.onCopyIn();
       case 'readyForQuery':
         this.#status = (message as unknown as { status: TransactionStatus }).status;
+        return;
+      default:
+        // Steps of the protocol that say nothing to a client of ours.
+        return;
     }
   }
 
@@ -113,14 +128,21 @@ function toField({ name, tableID, columnID, dataTypeID, dataTypeSize, dataTypeMo
 }
 
 const BYTEA = 17;
-/** `bytea`, `json` and others; node-postgres' `bytea` needs Buffer, which browsers lack. */
+/** node-postgres' parser of `bytea` needs Buffer, which browsers lack. */
 function parserFor(type: number): (text: string) => unknown {
   return type === BYTEA ? parseBytea : (pgTypes.getTypeParser(type, 'text') as (text: string) => unknown);
 }
 
+/** Either of Postgres' formats (`bytea_output`): `\x6162`, or text with `\\` and octal `\001`. */
 function parseBytea(text: string): Uint8Array {
-  const pairs = text.slice(2).match(/../g) ?? [];
-  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+  const isHex = text.startsWith('\\x');
+  const parts = isHex ? text.slice(2).match(/../g) : text.match(/\\\d{3}|\\?[^]/g);
+  const parse = isHex ? (pair: string) => Number.parseInt(pair, 16) : parseEscaped;
+  return Uint8Array.from(parts ?? [], parse);
+}
+
+function parseEscaped(part: string): number {
+  return part.length === 4 ? Number.parseInt(part.slice(1), 8) : part.charCodeAt(part.length - 1);
 }
 
 function toDatabaseError(message: Error & DatabaseErrorFields): DatabaseError {

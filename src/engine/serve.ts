@@ -5,9 +5,11 @@ import { Lane } from './lane.ts';
 import { packError } from './packError.ts';
 import { fromEventTarget } from './port.ts';
 import { ServedClient, statusOf } from './served.ts';
+import { ServedRun } from './serveRun.ts';
 import type { Calls, CallName, Request, ServerEvent, ToServer } from './protocol.ts';
 import type { ClientPort } from './served.ts';
 import type { Cluster, Dispose, Session } from './types.ts';
+import type { RunResult } from './virtualRun.ts';
 
 /** Serves the cluster to one client, and to those that it connects. The disposer leaves the cluster open. */
 export function serveCluster(cluster: Cluster, port: ClientPort): Dispose {
@@ -58,6 +60,8 @@ export class ClusterServer {
   #receive(client: ServedClient, message: ToServer): void {
     if (message.type === 'goodbye') void this.#leave(client);
     else if (message.type === 'connect') this.serve(fromEventTarget(message.port), message.name);
+    else if (message.type === 'stop-run') client.runs.get(message.run)?.stop();
+    else if (message.type === 'choose') client.runs.get(message.run)?.choose(message.actor);
     else void this.#answer(client, message);
   }
 
@@ -95,6 +99,8 @@ export class ClusterServer {
         return this.#cluster.close().then(() => null);
       case 'disconnect':
         return this.#disconnect(request.name);
+      case 'run':
+        return this.#conduct(client, request);
     }
   }
 
@@ -109,6 +115,16 @@ export class ClusterServer {
     return null;
   }
 
+  async #conduct(client: ServedClient, { id, request, port }: Request & { type: 'run' }): Promise<RunResult> {
+    const run = new ServedRun(id, (event) => client.tell(event));
+    client.runs.set(id, run);
+    try {
+      return await run.conduct(this.#cluster, request, port);
+    } finally {
+      client.runs.delete(id);
+    }
+  }
+
   async #disconnect(name: string): Promise<null> {
     const gone = [...this.#clients].filter((client) => client.name === name);
     await Promise.all(gone.map((client) => this.#leave(client)));
@@ -118,6 +134,7 @@ export class ClusterServer {
   /** A client that is gone must not keep others waiting for its locks. Never rejects. */
   async #leave(client: ServedClient): Promise<void> {
     if (!this.#clients.delete(client)) return;
+    for (const run of client.runs.values()) run.stop();
     client.close();
     const cancel = (session: Session): Promise<boolean> => this.#cluster.cancel(session);
     const evictions = await Promise.allSettled(this.#lanes.map((lane) => lane.evict(client, cancel)));

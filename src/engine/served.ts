@@ -2,6 +2,7 @@
 import { packError } from './packError.ts';
 import type { Port } from './port.ts';
 import type { Calls, CallName, FromServer, Reply, ServerEvent, SessionStatus, ToServer } from './protocol.ts';
+import type { ServedRun } from './serveRun.ts';
 import type { Dispose, Session } from './types.ts';
 
 export type ClientPort = Port<FromServer, ToServer>;
@@ -9,6 +10,8 @@ export type ClientPort = Port<FromServer, ToServer>;
 export class ServedClient {
   /** The name under which another client connected it; null for one that came by itself. */
   readonly name: string | null;
+  /** The runs that it has under way, by the id of their call. */
+  readonly runs = new Map<number, ServedRun>();
   readonly #port: ClientPort;
   readonly #sessions: () => readonly Session[];
   readonly #told = new Map<number, string>();

@@ -3,9 +3,15 @@ import { SIGNAL, type Backend } from './backend.ts';
 import type { Conductor } from './conductor.ts';
 import { EngineError } from './errors.ts';
 import { refuseUnsupported } from './refuse.ts';
-import { AnswerReader } from './results.ts';
+import { AnswerReader, type TransactionStatus } from './results.ts';
 import type { Dispose, Notice, Notification, QueryResult, Row, Session, SessionState } from './types.ts';
 import { extendedQuery, refuseCopy, simpleQuery, syncMessage } from './wire.ts';
+
+/**
+ * DISCARD ALL resets the session's user to that of its login, and a backend in
+ * single-user mode has not logged in.
+ */
+const FORGET_STATE = ['discard all', 'set session authorization postgres'];
 
 /** What a session asks of its cluster. */
 export interface SessionHost {
@@ -54,8 +60,16 @@ export class EngineSession implements Session {
     return this.#calls > 0 || this.#running ? 'running' : 'idle';
   }
 
+  /** As of the last answer: `I` idle, `T` in a transaction, `E` in a failed one. */
+  get transactionStatus(): TransactionStatus {
+    return this.#answers.status;
+  }
+
   async query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>> {
-    const results = await this.#call(() => (values === undefined ? simpleQuery(text) : extendedQuery(text, values)), text);
+    const results = await this.#call(
+      () => (values === undefined ? simpleQuery(text) : extendedQuery(text, values)),
+      text,
+    );
     // node-postgres resolves to an array when the text held several statements.
     return (results.length === 1 ? results[0] : results) as QueryResult<R>;
   }
@@ -103,29 +117,32 @@ export class EngineSession implements Session {
     this.#ended ??= error;
   }
 
-  /** The first half of a reset: what runs is cancelled, what is queued will not run. */
-  async drain(): Promise<void> {
+  /** A reset begins: what runs is stopped, what is queued will not run. Resolves when nothing runs. */
+  drain(): Promise<unknown> {
     this.#era += 1;
-    this.cancel();
-    await this.#tail;
-    if (this.#booted?.hasNews) await this.#run(syncMessage()).catch(() => {});
+    if (this.#running && this.#booted !== undefined) {
+      this.#booted.stop();
+      this.#host.conductor.wake(this.#booted);
+    }
+    return this.#tail;
   }
 
-  /** The second half: an ended session gets a new backend, another forgets its state. */
+  /** After every session has drained: gives back its locks, for which another's `restore` might wait. */
+  async rollBack(): Promise<void> {
+    if (this.#booted?.hasNews) await this.#run(syncMessage()).catch(() => {});
+    if (this.#ended === undefined && this.#answers.status !== 'I') await this.runInternal('rollback');
+  }
+
+  /** After every session has rolled back: an ended session gets a new backend, another forgets its state. */
   async restore(): Promise<void> {
     if (this.#ended !== undefined) this.#replace();
-    else if (this.#used) await this.forgetState();
+    else if (this.#used) for (const sql of FORGET_STATE) await this.runInternal(sql);
     this.#used = false;
   }
 
   /** Runs a statement of the cluster's own, past the gate that a reset closes. @throws DatabaseError */
   async runInternal(sql: string): Promise<QueryResult[]> {
     return this.#run(simpleQuery(sql));
-  }
-
-  async forgetState(): Promise<void> {
-    if (this.#answers.status !== 'I') await this.runInternal('rollback');
-    await this.runInternal('discard all');
   }
 
   #replace(): void {
@@ -138,8 +155,8 @@ export class EngineSession implements Session {
 
   #newAnswers(): AnswerReader {
     return new AnswerReader({
-      onNotice: (notice) => this.#notices.forEach((listener) => listener(notice)),
-      onNotification: (notification) => this.#notifications.forEach((listener) => listener(notification)),
+      onNotice: (notice) => tellAll(this.#notices, notice),
+      onNotification: (notification) => tellAll(this.#notifications, notification),
       onCopyIn: () => this.#booted?.feed(refuseCopy()),
     });
   }
@@ -148,6 +165,7 @@ export class EngineSession implements Session {
     const backend = await this.#host.bootBackend(this.#pid);
     this.#booted = backend;
     this.#host.conductor.add(backend, {
+      index: this.index,
       onOutput: (bytes) => this.#answers.read(bytes),
       onExit: () => this.#terminated(),
     });
@@ -158,14 +176,21 @@ export class EngineSession implements Session {
     const era = this.#era;
     this.#calls += 1;
     const call = this.#tail.then(async () => {
+      // Before it waits for a reset: that waits for this call.
+      this.#checkEra(era);
       await this.#host.ready();
-      if (era !== this.#era) throw new EngineError('SESSION_ENDED', 'The cluster was reset before this statement began.');
       refuseUnsupported(text);
+      await this.open();
+      this.#checkEra(era);
       return this.#run(encode());
     });
     const settled = (): void => void (this.#calls -= 1);
     this.#tail = call.then(settled, settled);
     return call;
+  }
+
+  #checkEra(era: number): void {
+    if (era !== this.#era) throw new EngineError('SESSION_ENDED', 'The cluster was reset before this statement began.');
   }
 
   async #run(message: Uint8Array): Promise<QueryResult[]> {
@@ -183,6 +208,25 @@ export class EngineSession implements Session {
   }
 
   #terminated(): void {
-    this.end(new EngineError('SESSION_ENDED', `Session ${this.index} (pid ${this.#pid}) was terminated; reset() replaces it.`));
+    const reason = this.#answers.error?.message ?? 'its process has exited';
+    this.end(
+      new EngineError(
+        'SESSION_ENDED',
+        `Session ${this.index} (pid ${this.#pid}) was terminated (${reason}); reset() replaces it.`,
+      ),
+    );
+  }
+}
+
+/** What a listener throws is its own: it surfaces as an uncaught error, as an event listener's does. */
+function tellAll<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+  for (const listener of [...listeners]) {
+    try {
+      listener(value);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 }

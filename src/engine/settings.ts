@@ -6,8 +6,8 @@ export const MAX_SESSIONS = 40;
 /** Beside the sessions: the observer, and one that is being replaced. */
 const SPARE_CONNECTIONS = 3;
 
-/** PGlite's own arguments: single-user mode, no fsync. */
-const PGLITE_ARGUMENTS = ['--single', '-F', '-O', '-j'];
+/** PGlite's own arguments, single-user mode and no fsync, without `-O`: system catalogs are protected as on a server. */
+const PGLITE_ARGUMENTS = ['--single', '-F', '-j'];
 
 /**
  * Settings that the engine depends on. `-c` in the order given; the sessions'
@@ -53,7 +53,8 @@ function engineSettings(sessions: number): Record<string, string> {
     max_wal_size: '10GB',
     min_wal_size: '2MB',
     checkpoint_timeout: '1d',
-    wal_level: 'minimal',
+    // Every change of a page changes its LSN: bufferPages.ts relies on that.
+    wal_level: 'replica',
     full_page_writes: 'off',
     wal_recycle: 'off',
     wal_init_zero: 'off',
@@ -68,20 +69,33 @@ export function startParams(sessions: number, settings: Readonly<Record<string, 
   checkSessions(sessions);
   const own = engineSettings(sessions);
   for (const [name, value] of Object.entries(settings)) checkSetting(name, value, own);
-  return [...PGLITE_ARGUMENTS, ...Object.entries({ ...own, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return [
+    ...PGLITE_ARGUMENTS,
+    ...Object.entries({ ...own, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
 }
 
 function checkSessions(sessions: number): void {
   if (Number.isInteger(sessions) && sessions >= 1 && sessions <= MAX_SESSIONS) return;
-  throw new EngineError('BAD_ARGUMENT', `sessions must be a whole number from 1 to ${MAX_SESSIONS}; got ${String(sessions)}.`);
+  throw new EngineError(
+    'BAD_ARGUMENT',
+    `sessions must be a whole number from 1 to ${MAX_SESSIONS}; got ${String(sessions)}.`,
+  );
 }
 
 function checkSetting(name: string, value: unknown, own: Record<string, string>): void {
-  if (!/^[a-z_][a-z0-9_.]*$/i.test(name)) throw new EngineError('BAD_ARGUMENT', `'${name}' is no name of a Postgres setting.`);
+  if (!/^[a-z_][a-z0-9_.]*$/i.test(name))
+    throw new EngineError('BAD_ARGUMENT', `'${name}' is no name of a Postgres setting.`);
   if (typeof value !== 'string' || value.includes('\0')) {
-    throw new EngineError('BAD_ARGUMENT', `The setting ${name} must be text, as in { ${name}: '200ms' }; got ${typeof value}.`);
+    throw new EngineError(
+      'BAD_ARGUMENT',
+      `The setting ${name} must be text, as in { ${name}: '200ms' }; got ${typeof value}.`,
+    );
   }
   if (name.toLowerCase() in own) {
-    throw new EngineError('BAD_ARGUMENT', `The engine depends on ${name} = ${own[name.toLowerCase()]}; it cannot be changed.`);
+    throw new EngineError(
+      'BAD_ARGUMENT',
+      `The engine depends on ${name} = ${own[name.toLowerCase()]}; it cannot be changed.`,
+    );
   }
 }

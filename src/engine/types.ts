@@ -100,6 +100,16 @@ export interface LockWait {
   readonly query: string;
 }
 
+/** One session, as far as a message about a stuck run needs it. */
+export interface SessionReport {
+  readonly session: number;
+  readonly state: SessionState;
+  readonly inTransaction: boolean;
+  readonly wait: LockWait | null;
+  /** Sessions that block it, by index. */
+  readonly blockedBy: readonly number[];
+}
+
 export interface Versions {
   /** The npm version of PGlite, or null on a native server. */
   readonly pglite: string | null;

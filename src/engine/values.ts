@@ -7,19 +7,30 @@ export type WireValue = string | Uint8Array | null;
 /** @throws EngineError BAD_ARGUMENT for a value that has no text form. */
 export function prepareValue(value: unknown): WireValue {
   if (value === null || value === undefined) return null;
-  if (value instanceof Uint8Array) return value;
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   if (value instanceof Date) return formatDate(value);
   if (Array.isArray(value)) return formatArray(value);
   if (typeof value === 'object') return formatObject(value);
   if (typeof value === 'function' || typeof value === 'symbol') {
-    throw new EngineError('BAD_ARGUMENT', `A parameter is a ${typeof value}; pass a string, number, boolean, Date, array or object.`);
+    throw new EngineError(
+      'BAD_ARGUMENT',
+      `A parameter is a ${typeof value}; pass a string, number, boolean, Date, array or object.`,
+    );
   }
   return String(value);
 }
 
 function formatObject(value: object): WireValue {
-  if ('toPostgres' in value && typeof value.toPostgres === 'function') return prepareValue(value.toPostgres(prepareValue));
+  if (preparesItself(value)) return prepareValue(value.toPostgres(prepareValue));
   return JSON.stringify(value);
+}
+
+interface PreparesItself {
+  toPostgres(prepare: typeof prepareValue): unknown;
+}
+
+function preparesItself(value: object): value is PreparesItself {
+  return 'toPostgres' in value && typeof value.toPostgres === 'function';
 }
 
 function formatArray(items: readonly unknown[]): string {
@@ -30,7 +41,7 @@ function formatItem(item: unknown): string {
   if (Array.isArray(item)) return formatArray(item);
   const value = prepareValue(item);
   if (value === null) return 'NULL';
-  if (typeof value !== 'string') return `"\\\\x${[...value].map((byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
+  if (typeof value !== 'string') return `\\\\x${[...value].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 

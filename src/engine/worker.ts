@@ -13,7 +13,7 @@ const scope = globalThis as unknown as EventTargetLike;
 const host = hostCluster(fromEventTarget<FromServer, ToServer>(scope), async (args, onProgress) => {
   if (args.urls === null) throw new EngineError('ASSETS_UNAVAILABLE', 'A browser worker needs the URLs of its files.');
   const assets = await fetchAssets(args.urls, (loaded, total) => onProgress({ loaded, total }));
-  return openClusterFrom(assets, { sessions: args.sessions, settings: args.settings });
+  return openClusterFrom(assets, { sessions: args.sessions, settings: args.settings, clock: args.clock });
 });
 
 // A rejection that nobody handles is not reported to the page by itself.

@@ -1,3 +1,14 @@
-export type { Client, Row, Sleep } from './client.ts';
-export { Pool } from './pool.ts';
-export { race, type RaceCell, type RaceOutcome, type RacePlan, type RaceTally } from './race.ts';
+export { Client, type QueryConfig } from './client.ts';
+export { isDatabaseError, LabError, RaceError } from './labError.ts';
+export { parameter, parameters } from './parameters.ts';
+export { Pool, type PoolOptions } from './pool.ts';
+export { queue, type Handler, type Queue, type QueueOptions, type QueueResult, type Redelivery } from './queue.ts';
+export type { Message } from './deliveries.ts';
+export { race, type RaceBody, type RaceOptions, type RaceResult } from './race.ts';
+export { retry, type Backoff, type RetryOptions } from './retry.ts';
+export { rng, type Random } from './rng.ts';
+export { script, type Expected, type Step, type StepResult } from './script.ts';
+export { sleep } from './sleep.ts';
+export { transaction, type TransactionOptions } from './transaction.ts';
+export type { Turn, Verdict } from './turn.ts';
+export type { QueryResult, Row } from '../engine/types.ts';

@@ -1,109 +1,63 @@
-import type { Client, Sleep } from './client.ts';
-import { Pool } from './pool.ts';
+import { currentLab, type Lab } from './context.ts';
+import { count, noCounts, runCustomers, sizeOf, withPool, type Counts } from './customers.ts';
+import type { Pool, PoolOptions } from './pool.ts';
+import { takeTurn, type Turn, type Verdict } from './turn.ts';
 
-/** What a race runs: a module with the tables of its world, and one click on Buy. */
-export interface RaceCell {
-  setup(db: Client): Promise<void>;
-  /** Resolves to whether the customer got an order. */
-  buy(db: Client, sleep: Sleep): Promise<boolean>;
+export interface RaceOptions {
+  /** Customers who act at the same time; the run's parameter `customers` or `buyers` when left out. */
+  readonly customers?: number;
+  /** Attempts in all: who has ended one takes the next. The run's parameter `attempts` when left out. */
+  readonly attempts?: number;
+  /** Attempts of each customer, in place of `attempts`. */
+  readonly each?: number;
+  /** A pool, or what to make one of; `max` is the run's parameter `connections` when left out. */
+  readonly pool?: Pool | PoolOptions;
 }
 
-export interface RacePlan {
-  /** Clicks in all. */
+export interface RaceResult extends Counts {
   readonly attempts: number;
-  /** Customers who click at the same time; each takes the next click as soon as its last one is answered. */
-  readonly buyers: number;
-  /** A statement with the integer columns `stock` and `orders`. */
-  readonly tally: string;
-}
-
-/** What the tables say, and how far the race is. */
-export interface RaceTally {
-  readonly stock: number;
-  readonly orders: number;
-  /** Attempts answered so far, errors included. */
-  readonly attempts: number;
-  /** Attempts that ended in an error of the database. */
-  readonly errors: number;
-}
-
-export interface RaceOutcome extends RaceTally {
-  readonly stockBefore: number;
-  /** From the first click to the last answer. */
+  readonly retries: number;
+  /** From the first attempt's beginning to the last one's end, on the run's clock. */
   readonly milliseconds: number;
-  /** The first error that an attempt ended in, if any did. */
-  readonly firstError: string | null;
 }
 
-/** Between two looks at the tables, in ms: at most twenty a second. */
-const SAMPLE_EVERY = 50;
-
-const sleep: Sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+export type RaceBody = (turn: Turn) => Promise<Verdict> | Verdict;
 
 /**
- * Lets `buyers` customers share `clients` until all attempts are answered.
- * `onSample` hears what the tables say while it goes on.
+ * Lets customers make attempts side by side. The body is one attempt; what it
+ * returns is its outcome (see `Verdict`).
  *
- * @throws whatever the cell throws that is not an error of the database.
+ * An error of the database or of the connection that escapes the body makes the
+ * attempt `failed`, and the race goes on.
+ *
+ * @throws any other error of the body, at once; RaceError when the race cannot end, or a client was not
+ *   released; LabError for options out of range.
  */
-export async function race(
-  clients: readonly Client[],
-  cell: RaceCell,
-  plan: RacePlan,
-  onSample: (tally: RaceTally) => void = () => undefined,
-): Promise<RaceOutcome> {
-  const pool = new Pool(clients);
-  await pool.use((client) => cell.setup(client));
-  const stockBefore = (await pool.use((client) => readTables(client, plan.tally))).stock;
-
-  let started = 0;
-  let attempts = 0;
-  let errors = 0;
-  let firstError: string | null = null;
-  let sampledAt = performance.now();
-
-  const attempt = async (client: Client): Promise<void> => {
-    try {
-      await cell.buy(client, sleep);
-    } catch (error) {
-      if (!isDatabaseError(error)) throw error;
-      errors += 1;
-      firstError ??= error.message;
-      await client.query('ROLLBACK');
-    }
-    attempts += 1;
-  };
-
-  const sample = async (client: Client): Promise<void> => {
-    if (performance.now() - sampledAt < SAMPLE_EVERY) return;
-    sampledAt = performance.now();
-    const tables = await readTables(client, plan.tally);
-    onSample({ ...tables, attempts, errors });
-  };
-
-  const customer = async (): Promise<void> => {
-    while (started < plan.attempts) {
-      started += 1;
-      await pool.use(async (client) => {
-        await attempt(client);
-        await sample(client);
-      });
-    }
-  };
-
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: plan.buyers }, customer));
-  const milliseconds = performance.now() - startedAt;
-  const tables = await pool.use((client) => readTables(client, plan.tally));
-  return { ...tables, attempts, errors, firstError, stockBefore, milliseconds };
+export function race(options: RaceOptions, body: RaceBody): Promise<RaceResult>;
+export function race(body: RaceBody): Promise<RaceResult>;
+export function race(options: RaceOptions | RaceBody, body?: RaceBody): Promise<RaceResult> {
+  const lab = currentLab();
+  if (typeof options === 'function') return lab.watch.guard('race', () => runRace(lab, {}, options));
+  if (body === undefined) return Promise.reject(new TypeError('race: expected a function as the last argument.'));
+  return lab.watch.guard('race', () => runRace(lab, options, body));
 }
 
-async function readTables(client: Client, tally: string): Promise<{ stock: number; orders: number }> {
-  const [row] = (await client.query<{ stock: number; orders: number }>(tally)).rows;
-  if (row === undefined) throw new Error(`The tally returned no row; one with stock and orders was expected: ${tally}`);
-  return { stock: row.stock, orders: row.orders };
-}
-
-function isDatabaseError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'DatabaseError';
+async function runRace(lab: Lab, options: RaceOptions, body: RaceBody): Promise<RaceResult> {
+  const customers = sizeOf(lab, 'race', options.customers, 'customers', 'buyers');
+  const each = options.each === undefined ? Infinity : sizeOf(lab, 'race', options.each, 'each');
+  const attempts = each < Infinity ? customers * each : sizeOf(lab, 'race', options.attempts, 'attempts');
+  const counts = noCounts();
+  const [retriesBefore, startedAt] = [lab.attempts.retries, lab.host.now()];
+  let milliseconds = 0;
+  let taken = 0;
+  await withPool(lab, options.pool, async (pool) => {
+    await runCustomers(lab, customers, async (customer) => {
+      for (let own = 0; own < each && taken < attempts; own++) {
+        taken += 1;
+        count(counts, await takeTurn(lab, customer, pool, body));
+      }
+    });
+    milliseconds = (lab.host.now() - startedAt) / 1000;
+  });
+  return { ...counts, attempts, retries: lab.attempts.retries - retriesBefore, milliseconds };
 }

@@ -41,7 +41,7 @@ export class Reader {
   /** A signed LEB128 number of at most 32 bits. */
   s32(): number {
     let result = 0;
-    for (let shift = 0; ; ) {
+    for (let shift = 0; ;) {
       const byte = this.byte();
       result |= (byte & 0x7f) << shift;
       shift += 7;

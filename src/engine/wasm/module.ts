@@ -47,7 +47,8 @@ export function parseModule(bytes: Uint8Array): ParsedModule {
     throw new Error(`not a WebAssembly module: it begins with bytes ${[...bytes.subarray(0, 8)].join(' ')}`);
   }
   const sections = readSections(bytes);
-  const read = <T>(id: number, reader: (r: Reader) => T): T => reader(new Reader(bytes, findSection(sections, id).body));
+  const read = <T>(id: number, reader: (r: Reader) => T): T =>
+    reader(new Reader(bytes, findSection(sections, id).body));
   return {
     bytes,
     sections,
@@ -128,7 +129,10 @@ function readGlobal(reader: Reader): number | undefined {
   return value;
 }
 
-function readAddresses(globals: readonly (number | undefined)[], exports: ReadonlyMap<string, number>): Map<string, number> {
+function readAddresses(
+  globals: readonly (number | undefined)[],
+  exports: ReadonlyMap<string, number>,
+): Map<string, number> {
   const addresses = new Map<string, number>();
   for (const [exportName, index] of exports) {
     const value = globals[index];

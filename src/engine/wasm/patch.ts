@@ -120,7 +120,8 @@ function findKill(parsed: ParsedModule): number {
     if (type?.params.length === 2 && type.results.length === 1) found.push(index);
   });
   const [only] = found;
-  if (only === undefined || found.length > 1) throw new Error(`${found.length} functions look like kill() where 1 was expected`);
+  if (only === undefined || found.length > 1)
+    throw new Error(`${found.length} functions look like kill() where 1 was expected`);
   return only;
 }
 
@@ -150,12 +151,14 @@ function eachBody(parsed: ParsedModule, visit: (body: Body) => void): void {
  * their own, so those four comparisons become constants: "it is me".
  */
 function acceptAnyPid(parsed: ParsedModule): Uint8Array {
-  const bytes = parsed.bytes.slice();
+  // Not slice(): a Buffer's would be the same bytes, not a copy.
+  const bytes = Uint8Array.from(parsed.bytes);
   const places = [
     ...findPidChecks(parsed, [OP.i32Const, ...s32(addressOf(parsed, 'MyProcPid')), ...LOAD_FIRST]),
     ...findPidChecks(parsed, [OP.i32Const, ...s32(addressOf(parsed, 'MyProc')), ...LOAD_FIRST, ...LOAD_PID]),
   ];
-  if (places.length !== PID_CHECKS) throw new Error(`${places.length} checks of getpid() where ${PID_CHECKS} were expected`);
+  if (places.length !== PID_CHECKS)
+    throw new Error(`${places.length} checks of getpid() where ${PID_CHECKS} were expected`);
   for (const { at, operator } of places) bytes.set([OP.drop, OP.i32Const, operator === OP.equal ? 1 : 0], at);
   return bytes;
 }

@@ -1,14 +1,16 @@
-import type { RaceSpec } from '../lesson.ts';
+import { ONE_PRODUCT, type LessonSpec } from '../spec.ts';
 
-export const races = {
-  naive: {
-    cell: '01-the-sale/naive',
-    attempts: 200,
-    buyers: 40,
-    sessions: 8,
-    maxSessions: 40,
-    stock: 100,
-    goods: 'shirts',
-    tally: 'SELECT (SELECT stock FROM product) AS stock, (SELECT count(*)::int FROM orders) AS orders',
+export const lesson: LessonSpec = {
+  slug: '01-the-sale',
+  title: 'The sale',
+  cells: {
+    naive: {
+      title: 'Read, check, write',
+      connections: 8,
+      parameters: { customers: 40, attempts: 200 },
+      schema: ['schema.sql'],
+      tally: ONE_PRODUCT,
+      shape: { oversold: 'always', deadlocks: 'none', balanced: false, retries: 'none', codes: [] },
+    },
   },
-} as const satisfies Record<string, RaceSpec>;
+};

@@ -1,0 +1,10 @@
+CREATE TABLE product (
+  id      integer PRIMARY KEY,
+  stock   integer NOT NULL,
+  version integer NOT NULL DEFAULT 0
+);
+CREATE TABLE orders (
+  id         integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  product_id integer NOT NULL
+);
+INSERT INTO product SELECT id, 10 FROM generate_series(0, 199) AS id;

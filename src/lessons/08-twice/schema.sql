@@ -1,0 +1,5 @@
+CREATE TABLE product (
+  id    integer PRIMARY KEY,
+  stock integer NOT NULL
+);
+INSERT INTO product VALUES (0, 200);
