@@ -5,7 +5,8 @@ import { openCluster } from '../src/engine/index.ts';
 
 const TAKES_TURNS = { parallel: false, waitEvents: true } as const;
 
-const open = () => openCluster(SUITE_CLUSTER);
-
-behaviourSuite('engine', open, TAKES_TURNS);
-caseSuite('engine', open, TAKES_TURNS);
+for (const clock of ['real', 'virtual'] as const) {
+  const open = () => openCluster({ ...SUITE_CLUSTER, clock });
+  behaviourSuite(`engine, ${clock} clock`, open, TAKES_TURNS);
+  caseSuite(`engine, ${clock} clock`, open, TAKES_TURNS);
+}

@@ -113,7 +113,7 @@ export class VirtualConductor implements Conductor {
       await (this.#driver?.quiet() ?? eventLoopTurn());
       if (this.#stopped !== undefined) return;
       const job = this.#immediate.shift();
-      if (job !== undefined) await this.#take(job);
+      if (job !== undefined) await this.#takeImmediate(job);
       else if (!(await this.#next()) && this.#rest()) return;
     }
   }
@@ -200,6 +200,12 @@ export class VirtualConductor implements Conductor {
     const [backend] = [...this.#turns.backends].find(([, idle]) => idle.index === index) ?? [];
     if (backend === undefined) return;
     await this.#take(this.#turns.waiting.get(backend) ?? this.#turns.idleJob(backend));
+  }
+
+  /** Outside a run a statement takes a microsecond, so that what came later bears a later time. */
+  async #takeImmediate(job: Job): Promise<void> {
+    if (this.#driver === undefined) this.#now += 1;
+    await this.#take(job);
   }
 
   async #take(job: Job): Promise<void> {

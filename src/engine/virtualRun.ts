@@ -52,7 +52,7 @@ const SAMPLE_EVERY = 2000;
 const SAMPLES = 64;
 /** Real seconds that the cell's code may go without a turn before it counts as an endless loop; at its start it is still loaded. */
 const SILENCE_S = 10;
-const LOADING_S = 60;
+const LOADING_S = 30;
 /** Real milliseconds that a stuck run is given, for code that awaits something outside the run. */
 const STUCK_GRACE_MS = 250;
 
@@ -86,6 +86,7 @@ export class VirtualRun {
   #turn = Promise.withResolvers<void>();
   /** Whether the cell has said what it has to say since it was last told something. */
   #turnIsOver = false;
+  #hasSpoken = false;
   /** For how many looks of the watchdog it has not. */
   #silence = 0;
   readonly #watchdog: ReturnType<typeof setInterval>;
@@ -168,6 +169,7 @@ export class VirtualRun {
 
   #takeTurn({ actions }: FromCell): void {
     if (this.#isOver) return;
+    this.#hasSpoken = true;
     for (const action of actions) this.#act(action);
     this.#endTurn();
     this.#host.conductor.wake();
@@ -182,7 +184,10 @@ export class VirtualRun {
   #watch(): void {
     this.#silence += 1;
     if (this.#turnIsOver || this.#silence < SILENCE_S) return;
-    void this.#end('failed', `The cell has computed for ${SILENCE_S} seconds without awaiting anything. Is there a loop that never ends?`);
+    const message = this.#hasSpoken
+      ? `The cell has computed for ${SILENCE_S} seconds without awaiting anything. Is there a loop that never ends?`
+      : `The cell has done nothing with the lab for ${LOADING_S} seconds: it computes without end, or awaits something that never comes.`;
+    void this.#end('failed', message);
   }
 
   #act(action: CellAction): void {

@@ -11,6 +11,7 @@ import type { LabHost } from '../../lab/host.ts';
 import { PortHost } from '../../lab/portHost.ts';
 import { RealHost } from '../../lab/realHost.ts';
 import { captureConsole } from '../captureConsole.ts';
+import { endWhenStuck } from '../endWhenStuck.ts';
 import { lineIn } from '../lineIn.ts';
 import type { CellReport, CellTask } from './protocol.ts';
 
@@ -40,6 +41,7 @@ async function runCell(host: LabHost, url: string): Promise<Error | null> {
 
 async function onVirtualClock({ url, port }: CellTask): Promise<void> {
   const host = await PortHost.open(fromNodeEmitter(port));
+  endWhenStuck(host);
   const error = await runCell(host, url);
   report({ type: 'ended', error: error && packError(error) });
   host.end(error?.message ?? null);

@@ -1,23 +1,16 @@
-/** A recorded run: what a page shows of a cell before anything is run. */
-import type { RunEvent, RunParameters } from '../../events/events.ts';
+/** Makes the recorded run of a cell. */
+import type { RunEvent } from '../../events/events.ts';
 import { foldSamples } from '../../events/samples.ts';
-import { foldSeries, type Series } from '../../events/series.ts';
-import { summarise, type Summary } from '../../events/summary.ts';
+import { foldSeries } from '../../events/series.ts';
+import { summarise } from '../../events/summary.ts';
+import { foldTally } from '../../events/tally.ts';
 import { thinLog } from '../../events/thin.ts';
 import type { Cluster } from '../../engine/types.ts';
+import type { Recording } from '../recording.ts';
 import type { FoundCell } from './findCell.ts';
 import { runCell } from './runCell.ts';
 
-export interface Recording {
-  /** Without the machine's time: a recording made anew is the same. */
-  readonly summary: Omit<Summary, 'wallMs'>;
-  readonly parameters: RunParameters;
-  readonly samples: ReturnType<typeof foldSamples>;
-  readonly series: Series;
-  /** Events left out of `events`. */
-  readonly leftOut: number;
-  readonly events: readonly RunEvent[];
-}
+export type { Recording } from '../recording.ts';
 
 const SEED = 1;
 const EVENTS_KEPT = 300;
@@ -30,7 +23,8 @@ export async function recordCell(cluster: Cluster, cell: FoundCell): Promise<Rec
   const { wallMs: _machine, ...summary } = summarise(events, 0);
   const { parameters } = events[0] as RunEvent & { type: 'run-started' };
   const { events: kept, leftOut } = thinLog(events, EVENTS_KEPT);
-  return { summary, parameters, samples: foldSamples(events), series: foldSeries(events, POINTS_KEPT), leftOut, events: kept };
+  const samples = foldSamples(events);
+  return { summary, tally: foldTally(events), parameters, samples, series: foldSeries(events, POINTS_KEPT), leftOut, events: kept };
 }
 
 /** Where a cell's recording lies. */
