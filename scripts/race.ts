@@ -66,7 +66,8 @@ function clockOf(clock: string | undefined, url: string | undefined): 'virtual' 
   if (clock !== undefined && clock !== 'virtual' && clock !== 'real') {
     throw new Error(`--clock must be 'virtual' or 'real'; got '${clock}'.`);
   }
-  if (url !== undefined && clock === 'virtual') throw new Error("A real server runs on the machine's clock: leave --clock virtual out.");
+  if (url !== undefined && clock === 'virtual')
+    throw new Error("A real server runs on the machine's clock: leave --clock virtual out.");
   return url === undefined ? (clock ?? 'virtual') : 'real';
 }
 
@@ -79,7 +80,10 @@ function open({ cell, connections: sessions, clock, url }: Options): Promise<Clu
 /** Runs one seed. The progress line goes to stderr, which a pipe does not see. */
 async function runOnce(cluster: Cluster, { cell }: Options, seed: number, signal: AbortSignal): Promise<Summary> {
   const tally = createTally();
-  const show = progressLine(() => `seed ${seed}: ${tally.value.attempts} attempts, ${tally.value.retries} retries, ${tally.value.deadlocks} deadlocks`);
+  const show = progressLine(
+    () =>
+      `seed ${seed}: ${tally.value.attempts} attempts, ${tally.value.retries} retries, ${tally.value.deadlocks} deadlocks`,
+  );
   const { events, wallMs, error } = await runCell(cluster, cell, {
     seed,
     signal,

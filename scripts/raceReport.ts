@@ -27,15 +27,31 @@ function count(value: number | null): string {
 
 /** One line for each run, columns aligned. */
 export function formatSummaries(summaries: readonly Summary[]): string {
-  const rows = [COLUMNS.map(([title]) => title), ...summaries.map((summary) => COLUMNS.map(([, text]) => text(summary)))];
+  const rows = [
+    COLUMNS.map(([title]) => title),
+    ...summaries.map((summary) => COLUMNS.map(([, text]) => text(summary))),
+  ];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 export function formatDistribution({ runs, oversold, deadlocks, retries, worstSeed }: Distribution): string {
   const spread = (name: string, value: Distribution['oversold']): string =>
     value === null ? '' : `${name.padEnd(10)} min ${value.min}, median ${value.median}, max ${value.max}`;
-  return [`${runs} runs`, spread('oversold', oversold), spread('deadlocks', deadlocks), spread('retries', retries), `worst seed ${worstSeed}`]
+  return [
+    `${runs} runs`,
+    spread('oversold', oversold),
+    spread('deadlocks', deadlocks),
+    spread('retries', retries),
+    `worst seed ${worstSeed}`,
+  ]
     .filter((line) => line !== '')
     .join('\n');
 }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from './random.ts';
-import { EMPTY, actorsOf, add, askedPolicy, nextOf, remove, scriptedPolicy, seededPolicy, type Schedule } from './schedule.ts';
+import {
+  EMPTY,
+  actorsOf,
+  add,
+  askedPolicy,
+  nextOf,
+  remove,
+  scriptedPolicy,
+  seededPolicy,
+  type Schedule,
+} from './schedule.ts';
 
 const ids = ({ events }: Schedule): number[] => events.map((event) => event.id);
 
@@ -75,7 +85,13 @@ test('policies: by time, by script, by question', async () => {
   const script = scriptedPolicy([7]);
   assert.equal(await script(actors), 7);
   assert.equal(await script(actors), 4, 'after its end a script goes by time');
-  assert.throws(() => scriptedPolicy([5])(actors), /Choice 0 of the script is customer 5, which cannot move; customer 4, customer 7 can\./);
+  assert.throws(
+    () => scriptedPolicy([5])(actors),
+    /Choice 0 of the script is customer 5, which cannot move; customer 4, customer 7 can\./,
+  );
   assert.equal(await askedPolicy(async () => 7)(actors), 7);
-  await assert.rejects(async () => askedPolicy(async () => -1)(actors), /The choice is code outside the race, which cannot move/);
+  await assert.rejects(
+    async () => askedPolicy(async () => -1)(actors),
+    /The choice is code outside the race, which cannot move/,
+  );
 });

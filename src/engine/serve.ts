@@ -47,6 +47,11 @@ export class ClusterServer {
     return leave;
   }
 
+  /** Ends the clients with this name as their goodbye would; resolves when nothing of theirs is left. */
+  async drop(name: string): Promise<void> {
+    await this.#disconnect(name);
+  }
+
   /** The cluster died: every client is told, and nobody is served any more. */
   fail(error: unknown): void {
     this.#end({ type: 'failed', error: packError(asFailure(error)) });

@@ -130,14 +130,23 @@ export class EngineSession implements Session {
   /** After every session has drained: gives back its locks, for which another's `restore` might wait. */
   async rollBack(): Promise<void> {
     if (this.#booted?.hasNews) await this.#run(syncMessage()).catch(() => {});
-    if (this.#ended === undefined && this.#answers.status !== 'I') await this.runInternal('rollback');
+    if (this.#ended === undefined && this.#answers.status !== 'I') await this.#clean('rollback');
   }
 
   /** After every session has rolled back: an ended session gets a new backend, another forgets its state. */
   async restore(): Promise<void> {
+    if (this.#used) for (const sql of FORGET_STATE) await this.#clean(sql);
     if (this.#ended !== undefined) this.#replace();
-    else if (this.#used) for (const sql of FORGET_STATE) await this.runInternal(sql);
     this.#used = false;
+  }
+
+  /** A session may end in the midst of it, by a timer of its own (`idle_session_timeout`). */
+  async #clean(sql: string): Promise<void> {
+    try {
+      if (this.#ended === undefined) await this.runInternal(sql);
+    } catch (error) {
+      if (this.#ended === undefined) throw error;
+    }
   }
 
   /** Runs a statement of the cluster's own, past the gate that a reset closes. @throws DatabaseError */

@@ -56,7 +56,10 @@ export class Turns {
   idleJob(backend: Backend): Job {
     const idle = this.backends.get(backend);
     const done = Promise.withResolvers<boolean>();
-    done.promise.then((alive) => alive || idle?.onExit(), () => {});
+    done.promise.then(
+      (alive) => alive || idle?.onExit(),
+      () => {},
+    );
     return { backend, message: syncMessage(), output: idle?.onOutput ?? (() => {}), done };
   }
 

@@ -3,14 +3,15 @@
  * the latencies of a client and its server between, and writes down what happens.
  */
 import type { RunEvent, RunParameters, TransactionStatus, Unstamped } from '../events/events.ts';
-import { DatabaseError, EngineError } from './errors.ts';
+import { EngineError } from './errors.ts';
 import { DEFAULT_LATENCY, draw, type Latency } from './latency.ts';
 import { packError } from './packError.ts';
 import type { Port } from './port.ts';
 import { seededRandom } from './random.ts';
 import type { CellAction, FromCell, ToCell } from './runProtocol.ts';
 import { NOBODY, seededPolicy, type Actor, type Policy } from './schedule.ts';
-import { toLogged, toLoggedRows } from './toLogged.ts';
+import { describeOutcome, nameOfLock, settle, transactionAction, type LoggedQuery, type Settled } from './runEvents.ts';
+import { toLogged } from './toLogged.ts';
 import type { LockWait, QueryResult, Row, Session, SessionReport, Versions } from './types.ts';
 import type { Driver, VirtualConductor } from './virtualConductor.ts';
 
@@ -56,11 +57,10 @@ const LOADING_S = 30;
 /** Real milliseconds that a stuck run is given, for code that awaits something outside the run. */
 const STUCK_GRACE_MS = 250;
 
-interface Query {
+interface Query extends LoggedQuery {
+  /** The cell's. */
   readonly id: number;
-  readonly number: number;
-  readonly session: number;
-  readonly customer: number | null;
+  /** The lock that it waits for, by `nameOfLock`. */
   wait: string | null;
 }
 
@@ -215,7 +215,10 @@ export class VirtualRun {
       this.#timers.delete(id);
       this.#tell({ type: 'due', id, now: this.#now - this.#start });
     };
-    this.#timers.set(id, this.#host.conductor.at(this.#now + Math.round(microseconds), this.#sleeps(), actorOf(customer), due));
+    this.#timers.set(
+      id,
+      this.#host.conductor.at(this.#now + Math.round(microseconds), this.#sleeps(), actorOf(customer), due),
+    );
   }
 
   async #renew({ id, session, customer }: CellAction & { type: 'renew' }): Promise<void> {
@@ -223,7 +226,9 @@ export class VirtualRun {
     await this.#host.renew(session);
     if (this.#isOver) return;
     if (wasOpen) this.#emit({ type: 'transaction', action: 'rollback', session, customer });
-    this.#host.conductor.at(this.#now, 0, actorOf(customer), () => this.#tell({ type: 'ready', id, now: this.#now - this.#start }));
+    this.#host.conductor.at(this.#now, 0, actorOf(customer), () =>
+      this.#tell({ type: 'ready', id, now: this.#now - this.#start }),
+    );
   }
 
   /** Known as soon as the statement waits or is answered; `false` when there is none. */
@@ -234,7 +239,11 @@ export class VirtualRun {
   }
 
   #isWaiting(session: number): boolean {
-    return this.#queries.get(session)?.wait !== undefined && this.#queries.get(session)?.wait !== null && this.#host.sessions[session]?.state === 'waiting';
+    return (
+      this.#queries.get(session)?.wait !== undefined &&
+      this.#queries.get(session)?.wait !== null &&
+      this.#host.sessions[session]?.state === 'waiting'
+    );
   }
 
   #settleQuestions(session: number, waits: boolean): void {
@@ -243,14 +252,17 @@ export class VirtualRun {
   }
 
   #answerWaiting(id: number, waits: boolean): void {
-    this.#host.conductor.at(this.#now, 0, NOBODY, () => this.#tell({ type: 'waits', id, now: this.#now - this.#start, waits }));
+    this.#host.conductor.at(this.#now, 0, NOBODY, () =>
+      this.#tell({ type: 'waits', id, now: this.#now - this.#start, waits }),
+    );
   }
 
   /** A statement sets out for its backend. */
   #send(action: CellAction & { type: 'query' }): void {
     const { id, session, customer, text, values, line } = action;
     const random = this.#streams[session];
-    if (random === undefined) throw new EngineError('BAD_ARGUMENT', `no session ${session} among ${this.#streams.length}`);
+    if (random === undefined)
+      throw new EngineError('BAD_ARGUMENT', `no session ${session} among ${this.#streams.length}`);
     const query: Query = { id, number: this.#queryCount++, session, customer, wait: null };
     const logged = (values ?? []).map((value) => toLogged(value, this.#epochMs));
     this.#emit({ type: 'query-sent', query: query.number, sql: text, values: logged, line, session, customer });
@@ -310,7 +322,10 @@ export class VirtualRun {
     if (this.#isOver) return;
     for (const query of this.#waiting().sort((a, b) => a.session - b.session)) {
       const pid = this.#host.sessions[query.session]?.pid;
-      this.#noteWait(query, waits.find((wait) => wait.pid === pid));
+      this.#noteWait(
+        query,
+        waits.find((wait) => wait.pid === pid),
+      );
     }
   }
 
@@ -335,7 +350,9 @@ export class VirtualRun {
   }
 
   #sessionsOf(pids: readonly number[]): number[] {
-    return pids.map((pid) => this.#host.sessions.findIndex((session) => session.pid === pid)).filter((index) => index >= 0);
+    return pids
+      .map((pid) => this.#host.sessions.findIndex((session) => session.pid === pid))
+      .filter((index) => index >= 0);
   }
 
   /** Looks at stock and orders after a commit, if it has not for a while. */
@@ -348,7 +365,13 @@ export class VirtualRun {
     if (this.#samples % SAMPLES === 0) this.#sampleEvery *= 2;
     void this.#host.observe(tally).then(([row]) => {
       if (row === undefined || this.#isOver) return;
-      this.#emit({ type: 'sample', stock: Number(row['stock']), orders: Number(row['sold']), session: null, customer: null });
+      this.#emit({
+        type: 'sample',
+        stock: Number(row['stock']),
+        orders: Number(row['sold']),
+        session: null,
+        customer: null,
+      });
     });
   }
 
@@ -384,18 +407,18 @@ export class VirtualRun {
   async #tally(sql: string): Promise<void> {
     const [row = {}] = await this.#host.observe(sql);
     const { stock, sold, ...rest } = row;
-    const extra = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, toLogged(value, this.#epochMs)]));
-    this.#emit({ type: 'tally', stockBefore: this.#stockBefore, stockAfter: Number(stock), sold: Number(sold), extra, session: null, customer: null });
-  }
-}
-
-type Settled = { readonly results: QueryResult[] } | { readonly error: Error };
-
-async function settle(results: Promise<QueryResult[]>): Promise<Settled> {
-  try {
-    return { results: await results };
-  } catch (error) {
-    return { error: error as Error };
+    const extra = Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [name, toLogged(value, this.#epochMs)]),
+    );
+    this.#emit({
+      type: 'tally',
+      stockBefore: this.#stockBefore,
+      stockAfter: Number(stock),
+      sold: Number(sold),
+      extra,
+      session: null,
+      customer: null,
+    });
   }
 }
 
@@ -405,34 +428,4 @@ async function oneResult(result: Promise<QueryResult>): Promise<QueryResult[]> {
 
 function actorOf(customer: number | null): Actor {
   return customer ?? NOBODY;
-}
-
-function nameOfLock({ lockType, mode, relation, page, tuple, transaction, blockedBy }: LockWait): string {
-  return [lockType, mode, relation, page, tuple, transaction, ...blockedBy].join(' ');
-}
-
-function transactionAction(before: TransactionStatus, after: TransactionStatus, outcome: Settled): 'begin' | 'commit' | 'rollback' | 'fail' | null {
-  if (before === after) return null;
-  if (before === 'I') return after === 'T' ? 'begin' : 'fail';
-  if (after === 'E') return 'fail';
-  if (after === 'T') return null;
-  const last = 'results' in outcome ? outcome.results.at(-1)?.command : undefined;
-  return last === 'COMMIT' ? 'commit' : 'rollback';
-}
-
-function describeOutcome(
-  { number: query, session, customer }: Query,
-  outcome: Settled,
-  { finishedAt, transaction, epochMs }: { finishedAt: number; transaction: TransactionStatus; epochMs: number },
-): Unstamped {
-  if ('error' in outcome) return { type: 'query-failed', query, finishedAt, ...describeError(outcome.error), transaction, session, customer };
-  const last = outcome.results.at(-1);
-  const { command, rowCount } = last ?? { command: '', rowCount: null };
-  const rows = last === undefined ? [] : toLoggedRows(last, epochMs);
-  return { type: 'query-done', query, finishedAt, command, rowCount, rows, transaction, session, customer };
-}
-
-function describeError(error: Error) {
-  const { code = 'XX000', detail = null, hint = null, constraint = null, position } = error instanceof DatabaseError ? error : {};
-  return { code, message: error.message, detail, hint, constraint, position: position === undefined ? null : Number(position) };
 }

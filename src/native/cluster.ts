@@ -1,6 +1,6 @@
 /** A native PostgreSQL server behind the engine's `Cluster` interface. */
 import pg from 'pg';
-import { EngineError } from '../engine/errors.ts';
+import { DatabaseError, EngineError } from '../engine/errors.ts';
 import type { Cluster, LockWait, Session, Versions } from '../engine/types.ts';
 import { toLockWaits, WAITS_SQL } from '../engine/waits.ts';
 import { NativeSession } from './session.ts';
@@ -42,6 +42,7 @@ class NativeCluster implements Cluster {
   readonly #connect: (index: number) => Promise<NativeSession>;
   readonly #schema: string;
   #sessions: NativeSession[];
+  #observed: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(
@@ -64,7 +65,7 @@ class NativeCluster implements Cluster {
 
   async waits(): Promise<LockWait[]> {
     this.#assertOpen();
-    const { rows } = await this.#observer.query<Record<string, unknown>>(WAITS_SQL);
+    const { rows } = await this.#observe(WAITS_SQL);
     const waits = toLockWaits(rows);
     const waiting = new Set(waits.map((wait) => wait.pid));
     for (const session of this.#sessions) session.noteWaiting(waiting.has(session.pid));
@@ -74,7 +75,7 @@ class NativeCluster implements Cluster {
   async cancel(session: Session): Promise<boolean> {
     this.#assertOpen();
     if (session.state !== 'running' && session.state !== 'waiting') return false;
-    await this.#observer.query('select pg_cancel_backend($1)', [session.pid]);
+    await this.#observe('select pg_cancel_backend($1)', [session.pid]);
     return true;
   }
 
@@ -82,15 +83,22 @@ class NativeCluster implements Cluster {
     this.#assertOpen();
     await Promise.all(this.#sessions.map((session) => this.#settle(session)));
     this.#sessions = await Promise.all(this.#sessions.map((session) => this.#renew(session)));
-    await this.#observer.query(emptySchema(this.#schema));
+    await this.#observe(emptySchema(this.#schema));
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all(this.#sessions.map((session) => session.close()));
-    if (this.#schema === OWN_SCHEMA) await this.#observer.query(`drop schema if exists ${OWN_SCHEMA} cascade`);
+    if (this.#schema === OWN_SCHEMA) await this.#observe(`drop schema if exists ${OWN_SCHEMA} cascade`);
     await this.#observer.end();
+  }
+
+  /** One statement of the observer's at a time: a client of pg's has no queue that lasts. */
+  #observe(sql: string, values: unknown[] = []): Promise<pg.QueryResult<Record<string, unknown>>> {
+    const result = this.#observed.then(() => this.#observer.query<Record<string, unknown>>(sql, values.length > 0 ? values : undefined));
+    this.#observed = result.catch(() => {});
+    return result;
   }
 
   /** Cancels until nothing is left: calls may be queued behind the one that runs. */
@@ -108,7 +116,7 @@ class NativeCluster implements Cluster {
       await session.exec('discard all');
       return session;
     } catch (error) {
-      if (error instanceof pg.DatabaseError && error.code === CANCELED) return this.#renew(session);
+      if (error instanceof DatabaseError && error.code === CANCELED) return this.#renew(session);
       return this.#replace(session);
     }
   }
@@ -151,9 +159,12 @@ async function reach(url: string): Promise<pg.Client> {
   } catch (error) {
     const { hostname, port, pathname } = new URL(url);
     const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : (error as Error).message;
-    throw new Error(`No PostgreSQL answers at ${hostname}:${port || 5432}${pathname}: ${reason}. Is it running, and is the URL right?`, {
-      cause: error,
-    });
+    throw new Error(
+      `No PostgreSQL answers at ${hostname}:${port || 5432}${pathname}: ${reason}. Is it running, and is the URL right?`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** One session of a native server: the engine's `Session` over node-postgres' `Client`. */
 import pg from 'pg';
-import { EngineError } from '../engine/errors.ts';
+import { DATABASE_ERROR_FIELDS, DatabaseError, EngineError, type DatabaseErrorFields } from '../engine/errors.ts';
 import type { Dispose, Notice, Notification, QueryResult, Row, Session, SessionState } from '../engine/types.ts';
 
 type PgResult = pg.QueryResult<Row>;
@@ -117,7 +117,8 @@ export class NativeSession implements Session {
       return await call();
     } catch (error) {
       if (isFatal(error)) this.#ended = true;
-      throw this.#ended && !(error instanceof pg.DatabaseError) ? this.#endedError(error) : error;
+      if (error instanceof pg.DatabaseError) throw toDatabaseError(error);
+      throw this.#ended ? this.#endedError(error) : error;
     }
   }
 
@@ -128,4 +129,14 @@ export class NativeSession implements Session {
       { cause },
     );
   }
+}
+
+/** As the engine's own, so that it keeps its fields across a thread's boundary. */
+function toDatabaseError(error: pg.DatabaseError): DatabaseError {
+  const fields: DatabaseErrorFields = {};
+  for (const name of DATABASE_ERROR_FIELDS) {
+    const value = error[name];
+    if (value !== undefined) fields[name] = value;
+  }
+  return new DatabaseError(error.message, fields);
 }

@@ -14,7 +14,11 @@ for (const cell of await findCells()) {
     const cluster = await openCluster({ sessions, settings, clock: 'virtual' });
     const fresh = JSON.parse(JSON.stringify(await recordCell(cluster, cell))) as Recording;
     await cluster.close();
-    assert.deepEqual(comparable(fresh), comparable(recorded), 'the recording is out of date; if that was meant: npm run record');
+    assert.deepEqual(
+      comparable(fresh),
+      comparable(recorded),
+      'the recording is out of date; if that was meant: npm run record',
+    );
   });
 }
 

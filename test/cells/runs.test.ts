@@ -33,7 +33,10 @@ async function assertUsable(): Promise<void> {
 
 test('who waits for a connection that nobody gives back is named, with who holds it', async () => {
   const message = await failureOf('selfDeadlock');
-  assert.match(message, /all 2 customers wait for a connection; 2 connections are held: by customer 0, idle in transaction/);
+  assert.match(
+    message,
+    /all 2 customers wait for a connection; 2 connections are held: by customer 0, idle in transaction/,
+  );
   await assertUsable();
 });
 
@@ -117,7 +120,11 @@ test('a policy that is asked decides who moves: one customer after the other sel
     asked.push([...actors]);
     return Math.min(...actors);
   });
-  const { events, error, choices } = await runCell(cluster, naive, { seed: 1, policy, parameters: { customers: 2, attempts: 20 } });
+  const { events, error, choices } = await runCell(cluster, naive, {
+    seed: 1,
+    policy,
+    parameters: { customers: 2, attempts: 20 },
+  });
   assert.equal(error, null);
   assert.ok(asked.length > 0 && asked.every((actors) => actors.length > 1));
   assert.ok(choices.length >= asked.length);

@@ -26,7 +26,6 @@ export const CURIOSITIES: readonly (readonly [sql: string, ends: string])[] = [
   ['select pg_promote()', '55000'],
   ['select pg_switch_wal()', 'ok'],
   ['checkpoint', 'ok'],
-  [`select pg_backup_start('b', true)`, 'ok'],
   [`select pg_create_restore_point('r')`, 'ok'],
   [`select pg_backup_start('b', true); select pg_backup_stop()`, 'ok'],
   ['select pg_wal_replay_pause()', '55000'],

@@ -99,6 +99,15 @@ test('sessions that idle too long end by themselves, and a reset replaces them',
   assert.deepEqual((await b.query('select pg_try_advisory_lock(1) as free')).rows, [{ free: true }]);
 });
 
+test('a session may end while a reset is at work on it', async () => {
+  for (let run = 0; run < 20; run++) {
+    const [a, b] = pairOf(cluster);
+    await a.exec(`set idle_session_timeout = ${1 + (run % 3)}`).catch(() => {});
+    await b.exec(`begin; set local idle_in_transaction_session_timeout = ${1 + (run % 2)}; select 1`).catch(() => {});
+    await isUsable(cluster);
+  }
+});
+
 test('a transaction that takes too long ends its session with the reason', async () => {
   await cluster.reset();
   const [a] = pairOf(cluster);

@@ -18,7 +18,9 @@ export interface FoundCell {
 
 /** All cells of all lessons, in order. */
 export async function findCells(): Promise<FoundCell[]> {
-  const folders = (await readdir(LESSONS, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const folders = (await readdir(LESSONS, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
   const lessons = await Promise.all(folders.sort().map(loadLesson));
   return Promise.all(
     lessons.flatMap((lesson) => Object.entries(lesson.cells).map(([name, spec]) => describeCell(lesson, name, spec))),
@@ -29,7 +31,8 @@ export async function findCells(): Promise<FoundCell[]> {
 export async function findCell(id: string): Promise<FoundCell> {
   const cells = await findCells();
   const found = cells.find((cell) => cell.id === id);
-  if (found === undefined) throw new Error(`There is no cell '${id}'. There are:\n${cells.map((cell) => `  ${cell.id}`).join('\n')}`);
+  if (found === undefined)
+    throw new Error(`There is no cell '${id}'. There are:\n${cells.map((cell) => `  ${cell.id}`).join('\n')}`);
   return found;
 }
 
@@ -41,5 +44,12 @@ async function loadLesson(slug: string): Promise<LessonSpec> {
 async function describeCell({ slug }: LessonSpec, name: string, spec: CellSpec): Promise<FoundCell> {
   const folder = new URL(`${slug}/`, LESSONS);
   const files = await Promise.all(spec.schema.map((file) => readFile(new URL(file, folder), 'utf8')));
-  return { id: `${slug}/${name}`, lesson: slug, name, spec, url: new URL(`cells/${name}.ts`, folder).href, schema: files.join('\n') };
+  return {
+    id: `${slug}/${name}`,
+    lesson: slug,
+    name,
+    spec,
+    url: new URL(`cells/${name}.ts`, folder).href,
+    schema: files.join('\n'),
+  };
 }

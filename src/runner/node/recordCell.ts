@@ -20,11 +20,19 @@ const POINTS_KEPT = 60;
 export async function recordCell(cluster: Cluster, cell: FoundCell): Promise<Recording> {
   const { events, error } = await runCell(cluster, cell, { seed: SEED });
   if (error !== null) throw error;
-  const { wallMs: _machine, ...summary } = summarise(events, 0);
+  const { wallMs, ...summary } = summarise(events, 0);
   const { parameters } = events[0] as RunEvent & { type: 'run-started' };
   const { events: kept, leftOut } = thinLog(events, EVENTS_KEPT);
   const samples = foldSamples(events);
-  return { summary, tally: foldTally(events), parameters, samples, series: foldSeries(events, POINTS_KEPT), leftOut, events: kept };
+  return {
+    summary,
+    tally: foldTally(events),
+    parameters,
+    samples,
+    series: foldSeries(events, POINTS_KEPT),
+    leftOut,
+    events: kept,
+  };
 }
 
 /** Where a cell's recording lies. */

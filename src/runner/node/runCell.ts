@@ -6,7 +6,7 @@ import type { Latency } from '../../engine/latency.ts';
 import { unpackError } from '../../engine/packError.ts';
 import { fromNodeEmitter } from '../../engine/port.ts';
 import type { Policy } from '../../engine/schedule.ts';
-import { serveCluster } from '../../engine/serve.ts';
+import { ClusterServer } from '../../engine/serve.ts';
 import type { Cluster, Row } from '../../engine/types.ts';
 import type { RunEvent, RunParameters } from '../../events/events.ts';
 import { RunLog } from '../../events/log.ts';
@@ -74,7 +74,10 @@ async function runVirtual(cluster: EngineCluster, cell: FoundCell, options: RunO
     if (signal?.aborted) run.stop();
     thread.ended.catch(() => run.stop());
     const { choices, status, message } = await run.result;
-    const error = status === 'failed' ? ((await Promise.race([thread.ended, null])) ?? new Error(message ?? '')) : null;
+    const error =
+      status === 'failed'
+        ? ((await Promise.race([thread.ended, Promise.resolve(null)])) ?? new Error(message ?? ''))
+        : null;
     return { events: log.events, wallMs: performance.now() - startedAt, error, choices };
   } finally {
     await thread.end();
@@ -92,25 +95,56 @@ async function runReal(cluster: Cluster, cell: FoundCell, options: RunOptions): 
   };
   const nobody = { session: null, customer: null };
   const { versions, sessions } = cluster;
-  add({ type: 'run-started', at: 0, cell: cell.id, seed, clock: 'real', sessions: sessions.length, parameters, versions, ...nobody });
+  add({
+    type: 'run-started',
+    at: 0,
+    cell: cell.id,
+    seed,
+    clock: 'real',
+    sessions: sessions.length,
+    parameters,
+    versions,
+    ...nobody,
+  });
   const before = await tally(cluster, cell);
   const { port1, port2 } = new MessageChannel();
-  const stopServing = serveCluster(cluster, fromNodeEmitter(port1));
+  const server = ClusterServer.of(cluster);
+  server.serve(fromNodeEmitter(port1), CELL);
   const startedAt = performance.now();
   const thread = startThread({ url: cell.url, clock: 'real', seed, parameters, port: port2 }, add);
-  signal?.addEventListener('abort', () => void thread.end());
-  const error = await thread.ended.catch((reason: Error) => reason);
+  const error = await Promise.race([thread.ended, aborted(signal)]).catch((reason: Error) => reason);
   const wallMs = performance.now() - startedAt;
+  // In this order: a port that closes by itself is cleaned up behind our back.
+  await server.drop(CELL);
   await thread.end();
-  stopServing();
+  server.dispose();
   const at = log.events.at(-1)?.at ?? 0;
   const status = signal?.aborted ? 'stopped' : error === null ? 'done' : 'failed';
   if (status === 'done') {
     const { stock, sold, ...extra } = await tally(cluster, cell);
-    add({ type: 'tally', at, stockBefore: Number(before['stock']), stockAfter: Number(stock), sold: Number(sold), extra: extra as Record<string, number>, ...nobody });
+    add({
+      type: 'tally',
+      at,
+      stockBefore: Number(before['stock']),
+      stockAfter: Number(stock),
+      sold: Number(sold),
+      extra: extra as Record<string, number>,
+      ...nobody,
+    });
   }
   add({ type: 'run-ended', at, status, message: error?.message ?? null, ...nobody });
   return { events: log.events, wallMs, error: status === 'stopped' ? null : error, choices: [] };
+}
+
+/** The name of the cell's port at the cluster's server. */
+const CELL = 'cell';
+
+/** Resolves when the signal is aborted. */
+function aborted(signal: AbortSignal | undefined): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve(null);
+    signal?.addEventListener('abort', () => resolve(null));
+  });
 }
 
 async function tally({ sessions }: Cluster, { spec }: FoundCell): Promise<Row> {
@@ -125,7 +159,10 @@ interface Thread {
 }
 
 function startThread(task: CellTask, onEvent: (event: RunEvent) => void): Thread {
-  const worker = new Worker(new URL('./cellThread.ts', import.meta.url), { workerData: task, transferList: [task.port] });
+  const worker = new Worker(new URL('./cellThread.ts', import.meta.url), {
+    workerData: task,
+    transferList: [task.port],
+  });
   const { promise, resolve, reject } = Promise.withResolvers<Error | null>();
   promise.catch(() => {});
   worker.on('message', (message: CellReport) => {
