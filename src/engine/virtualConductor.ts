@@ -111,6 +111,8 @@ export class VirtualConductor implements Conductor {
   async #pump(): Promise<void> {
     for (;;) {
       await (this.#driver?.quiet() ?? eventLoopTurn());
+      // A run that has begun meanwhile waits for its cell's first words.
+      if (this.#driver?.quiet() !== undefined) continue;
       if (this.#stopped !== undefined) return;
       const job = this.#immediate.shift();
       if (job !== undefined) await this.#takeImmediate(job);

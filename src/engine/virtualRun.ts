@@ -378,8 +378,9 @@ export class VirtualRun {
   async #explainStuck(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, STUCK_GRACE_MS));
     const { conductor } = this.#host;
-    if (this.#isOver || conductor.hasEvents || conductor.passIdleTime()) return;
+    if (this.#isOver || !this.#turnIsOver || conductor.hasEvents || conductor.passIdleTime()) return;
     const waits = await this.#host.waits();
+    if (this.#isOver || conductor.hasEvents) return;
     const sessions = this.#host.sessions.map((session): SessionReport => {
       const wait = waits.find(({ pid }) => pid === session.pid) ?? null;
       return {
