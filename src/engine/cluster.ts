@@ -96,7 +96,6 @@ export class EngineCluster implements Cluster, SessionHost {
    * since its exit would shut the server down.
    */
   readonly #observer: EngineSession;
-  #knowsWaits = false;
   #postgresVersion = '';
   #lastPid = FIRST_PID - 1;
   #dead: EngineError | undefined;
@@ -172,7 +171,8 @@ export class EngineCluster implements Cluster, SessionHost {
   async startRun(port: Port<ToCell, FromCell>, options: RunOptions): Promise<VirtualRun> {
     await this.ready();
     const { conductor, sessions, versions } = this;
-    if (!(conductor instanceof VirtualConductor)) throw new EngineError('BAD_ARGUMENT', 'Only a cluster on the virtual clock conducts runs.');
+    if (!(conductor instanceof VirtualConductor))
+      throw new EngineError('BAD_ARGUMENT', 'Only a cluster on the virtual clock conducts runs.');
     await this.#seed(options.seed);
     const host: RunHost = {
       conductor,

@@ -1,4 +1,5 @@
 /** Opens a cluster in this thread, from assets that it finds by itself. */
+import type * as nodeAssets from './assets/node.ts';
 import type { EngineAssets } from './assets/types.ts';
 import { openClusterFrom, type OpenOptions } from './cluster.ts';
 import { EngineError } from './errors.ts';
@@ -19,8 +20,13 @@ export async function openCluster(options: OpenOptions & { readonly assets?: Eng
 
 async function findAssets(): Promise<EngineAssets> {
   if (!('process' in globalThis)) {
-    throw new EngineError('ASSETS_UNAVAILABLE', 'A browser has to be given the assets: call startClusterWorker(), or pass `assets`.');
+    throw new EngineError(
+      'ASSETS_UNAVAILABLE',
+      'A browser has to be given the assets: call startClusterWorker(), or pass `assets`.',
+    );
   }
-  const { loadAssets } = await import(/* @vite-ignore */ new URL('./assets/node.ts', import.meta.url).href) as typeof import('./assets/node.ts');
+  // Not to be found by a bundler: it is Node's.
+  const url = new URL('./assets/node.ts', import.meta.url).href;
+  const { loadAssets } = (await import(/* @vite-ignore */ url)) as typeof nodeAssets;
   return loadAssets();
 }

@@ -83,7 +83,7 @@ export class VirtualRun {
   readonly #inFlight = new Set<number>();
   /** Who wants to know whether a session's statement waits: ids of the cell's, by session. */
   readonly #questions = new Map<number, number[]>();
-  #turn = Promise.withResolvers<void>();
+  #turn: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Whether the cell has said what it has to say since it was last told something. */
   #turnIsOver = false;
   #hasSpoken = false;

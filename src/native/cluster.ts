@@ -96,7 +96,9 @@ class NativeCluster implements Cluster {
 
   /** One statement of the observer's at a time: a client of pg's has no queue that lasts. */
   #observe(sql: string, values: unknown[] = []): Promise<pg.QueryResult<Record<string, unknown>>> {
-    const result = this.#observed.then(() => this.#observer.query<Record<string, unknown>>(sql, values.length > 0 ? values : undefined));
+    const result = this.#observed.then(() =>
+      this.#observer.query<Record<string, unknown>>(sql, values.length > 0 ? values : undefined),
+    );
     this.#observed = result.catch(() => {});
     return result;
   }

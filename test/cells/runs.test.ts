@@ -79,7 +79,7 @@ test('a stop ends an endless loop, and leaves the cluster usable', async () => {
     },
   });
   assert.equal(error, null);
-  assert.deepEqual(events.at(-1)?.type === 'run-ended' && events.at(-1)?.status, 'stopped');
+  assert.equal(foldTally(events).status, 'stopped');
   await assertUsable();
 });
 
@@ -92,7 +92,7 @@ test('a stop in the middle of a deadlock', async () => {
     signal: stop.signal,
     onEvent: (event) => event.type === 'query-failed' && stop.abort(),
   });
-  assert.deepEqual(events.at(-1)?.type === 'run-ended' && events.at(-1)?.status, 'stopped');
+  assert.equal(foldTally(events).status, 'stopped');
   const whole = await runCell(many, unsorted, { seed: 1 });
   assert.equal(foldTally(whole.events).sale?.balanced, true);
   await many.close();
