@@ -2,6 +2,7 @@ import mdx from '@astrojs/mdx';
 import { defineConfig } from 'astro/config';
 import { fileURLToPath } from 'node:url';
 import { pglite } from './src/engine/vite.mjs';
+import { cells } from './src/runner/vite.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -25,7 +26,7 @@ export default defineConfig({
   devToolbar: { enabled: false },
   vite: {
     resolve: { alias: { lab: path('./src/lab/index.ts'), 'postgres-bytea': path('./src/shims/postgres-bytea.cjs') } },
-    plugins: [pglite(), hushAstroDirective()],
+    plugins: [pglite(), cells(), hushAstroDirective()],
     worker: { format: 'es' },
     // Nothing becomes a data: address, so that a strict content policy can hold.
     build: { assetsInlineLimit: 0, target: 'es2022' },

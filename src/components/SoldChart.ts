@@ -1,13 +1,8 @@
 /** The one place that knows Chart.js: orders sold, and the stock column, against what there was to sell. */
 import { BarController, BarElement, CategoryScale, Chart, LinearScale, type Plugin } from 'chart.js';
+import { describeBars, type SaleNow } from './describeSale.ts';
 
 Chart.register(BarController, BarElement, CategoryScale, LinearScale);
-
-export interface SoldChartData {
-  readonly stockBefore: number;
-  readonly stock: number;
-  readonly orders: number;
-}
 
 interface Colours {
   readonly sold: string;
@@ -29,10 +24,10 @@ export class SoldChart {
   readonly #media = [matchMedia('(prefers-color-scheme: dark)'), matchMedia('print')];
   readonly #recolour = (): void => this.#paint();
   readonly #chart: Chart<'bar'>;
-  #data: SoldChartData;
+  #data: SaleNow;
 
   /** `most` is the longest bar that can come, so that the axis stands still while the bars grow. */
-  constructor(canvas: HTMLCanvasElement, goods: string, most: number, data: SoldChartData) {
+  constructor(canvas: HTMLCanvasElement, goods: string, most: number, data: SaleNow) {
     this.#canvas = canvas;
     this.#goods = goods;
     this.#data = data;
@@ -56,7 +51,7 @@ export class SoldChart {
     this.#paint();
   }
 
-  update(data: SoldChartData): void {
+  update(data: SaleNow): void {
     this.#data = data;
     this.#paint();
   }
@@ -77,10 +72,7 @@ export class SoldChart {
       { ...bar, label: 'stock column', data: [0, Math.max(stock, 0)], backgroundColor: colours.stock },
     ];
     this.#colourAxes(colours);
-    this.#canvas.setAttribute(
-      'aria-label',
-      `Bar chart: ${orders} orders, of which ${orders - covered} oversold; the stock column shows ${stock}; there were ${stockBefore} ${this.#goods}.`,
-    );
+    this.#canvas.setAttribute('aria-label', describeBars(this.#data, this.#goods));
     this.#chart.update('none');
   }
 

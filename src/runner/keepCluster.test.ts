@@ -1,34 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterHandle } from '../engine/handle.ts';
-import { ClusterKeeper } from './keepCluster.ts';
+import type { ClusterHandle, StartOptions } from '../engine/handle.ts';
+import { ClusterKeeper, type Wanted } from './keepCluster.ts';
 
 const BOUND = 20;
 const noProgress = (): void => undefined;
+const eight: Wanted = { sessions: 8, settings: {} };
 
-/** Clusters whose statement computes for ever: they never let go of a port, never reset. */
-function stuckCluster(ended: () => void): ClusterHandle {
-  const never = (): Promise<void> => new Promise(() => undefined);
-  const cluster: Partial<ClusterHandle> = {
-    dropPort: never,
-    reset: never,
-    terminate: ended,
-    onFailure: () => noProgress,
+/** Notes how often clusters boot and end; their reset takes as long as the test says. */
+function harness(reset: () => Promise<void>) {
+  const boots: StartOptions[] = [];
+  const counts = { ended: 0 };
+  const cluster: Partial<ClusterHandle> = { reset, terminate: () => (counts.ended += 1), onFailure: () => noProgress };
+  const start = (options: StartOptions): Promise<ClusterHandle> => {
+    boots.push(options);
+    return Promise.resolve({ ...cluster } as ClusterHandle);
   };
-  return cluster as ClusterHandle;
+  return { keeper: new ClusterKeeper(start, BOUND), boots, counts };
 }
 
-test('a cluster that does not let go in time is ended, and the next run gets another', async () => {
-  let booted = 0;
-  let ended = 0;
-  const start = (): Promise<ClusterHandle> => {
-    booted += 1;
-    return Promise.resolve(stuckCluster(() => (ended += 1)));
-  };
-  const keeper = new ClusterKeeper(start, BOUND);
-  const first = await keeper.acquire(8, noProgress);
-  keeper.release({} as MessagePort);
-  const second = await keeper.acquire(8, noProgress);
+test('a cluster that cannot be reset in time is ended, and the next run gets another', async () => {
+  const { keeper, boots, counts } = harness(() => new Promise(() => undefined));
+  const first = await keeper.acquire(eight, noProgress);
+  keeper.release();
+  const second = await keeper.acquire(eight, noProgress);
   assert.notEqual(first, second);
-  assert.deepEqual({ booted, ended }, { booted: 2, ended: 1 });
+  assert.deepEqual({ booted: boots.length, ...counts }, { booted: 2, ended: 1 });
+});
+
+test('other settings need another cluster, the same ones do not', async () => {
+  const { keeper, boots, counts } = harness(() => Promise.resolve());
+  const settings = { deadlock_timeout: '200ms' };
+  await keeper.acquire(eight, noProgress);
+  await keeper.acquire({ sessions: 8, settings }, noProgress);
+  await keeper.acquire({ sessions: 8, settings: { ...settings } }, noProgress);
+  assert.deepEqual({ booted: boots.length, ...counts }, { booted: 2, ended: 1 });
+  assert.deepEqual(boots[1]?.settings, settings);
+  assert.equal(boots[1]?.clock, 'virtual');
 });

@@ -1,20 +1,20 @@
 /** Messages between the page and the worker that runs a cell, one worker for each run. */
-import type { RaceOutcome, RacePlan, RaceTally } from '../lab/index.ts';
+import type { PackedError } from '../engine/packError.ts';
 
-/** What the page sends, once, with a port to the cluster. */
-export interface StartRace {
+/** What the page sends, once. */
+export interface StartCell {
   readonly type: 'start';
   /** `NN-slug/name` of the cell. */
   readonly cell: string;
-  readonly plan: RacePlan;
+  /** To the run's conductor. */
   readonly port: MessagePort;
 }
 
-export type CellMessage =
-  | { readonly type: 'started' }
-  | { readonly type: 'progress'; readonly tally: RaceTally }
-  | { readonly type: 'done'; readonly outcome: RaceOutcome }
-  | { readonly type: 'failed'; readonly error: RunError };
+/** The cell's code has ended; null when it ended well. */
+export interface CellReport {
+  readonly type: 'ended';
+  readonly error: PackedError | null;
+}
 
 /** Why a run failed, as plain data. */
 export interface RunError {
