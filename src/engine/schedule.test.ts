@@ -58,14 +58,14 @@ test('random schedules stay sorted and lose nothing', () => {
   }
 });
 
-test('the reader comes before the engine at the same time, the lower session before the higher', () => {
+test('the reader comes before the engine at the same time, the longest wait before the shorter', () => {
   const [reader] = add(EMPTY, 10, 0, 3).events;
   const engine = [
     { at: 10, backend: 2 },
     { at: 10, backend: 1 },
   ];
   assert.deepEqual(nextOf(reader, engine, 0), { reader });
-  assert.deepEqual(nextOf(undefined, engine, 0), { engine: { at: 10, backend: 1 } });
+  assert.deepEqual(nextOf(undefined, engine, 0), { engine: { at: 10, backend: 2 } });
   assert.deepEqual(nextOf(reader, [{ at: 9, backend: 5 }], 0), { engine: { at: 9, backend: 5 } });
   assert.equal(nextOf(undefined, [], 0), undefined);
 });

@@ -26,7 +26,7 @@ export interface ReaderEvent {
 /** A backend that can go on, now or when its timer is due. */
 export interface EngineEvent {
   readonly at: number;
-  /** Position of the backend in its cluster, -1 for the observer; breaks ties. */
+  /** Position of the backend in its cluster, -1 for the observer. */
   readonly backend: number;
 }
 
@@ -56,14 +56,16 @@ function compare(a: ReaderEvent, b: ReaderEvent): number {
 /**
  * What comes next when `reader` is to be the reader's next event: that, or an
  * event of the engine's that is due before it. At the same time the reader's
- * comes first.
+ * comes first; among the engine's the order given decides, longest wait first.
+ * (Ties by position let the last sessions starve: with eight of them at one row
+ * they waited from the beginning of a sale to its end.)
  */
 export function nextOf(
   reader: ReaderEvent | undefined,
   engine: readonly EngineEvent[],
   now: number,
 ): { readonly reader: ReaderEvent } | { readonly engine: EngineEvent } | undefined {
-  const [first] = engine.toSorted((a, b) => a.at - b.at || a.backend - b.backend);
+  const [first] = engine.toSorted((a, b) => a.at - b.at);
   if (reader === undefined) return first && { engine: first };
   if (first === undefined || Math.max(reader.at, now) <= Math.max(first.at, now)) return { reader };
   return { engine: first };

@@ -55,7 +55,8 @@ export class VirtualConductor implements Conductor {
   }
 
   add(backend: Backend, idle: IdleListener): void {
-    this.#turns.backends.set(backend, idle);
+    if (this.#stopped === undefined) this.#turns.backends.set(backend, idle);
+    else backend.dispose(this.#stopped);
   }
 
   run(backend: Backend, message: Uint8Array, output: (bytes: Uint8Array) => void): Promise<boolean> {
@@ -215,14 +216,22 @@ export class VirtualConductor implements Conductor {
     if (job.backend.isWaiting) this.#driver?.onWait();
   }
 
-  /** Backends that wait, and idle ones that have news. Idle timers are no events: most are nothing (see `#advances`). */
+  /**
+   * Backends that wait, longest first, then idle ones that have news. Idle timers
+   * are no events: most are nothing (see `#advances`).
+   */
   #engineEvents(): EngineEvent[] {
     const events: EngineEvent[] = [];
-    for (const [backend, { index }] of this.#turns.backends) {
-      const canGoOn = backend.isWaiting ? backend.canResume : this.#turns.hasNews(backend);
-      const at = canGoOn ? this.#now : backend.isWaiting ? backend.deadline : Infinity;
-      if (at !== Infinity) events.push({ at, backend: index });
+    for (const backend of this.#turns.waiting.keys()) {
+      events.push({ at: backend.canResume ? this.#now : backend.deadline, backend: this.#indexOf(backend) });
     }
-    return events;
+    for (const [backend, { index }] of this.#turns.backends) {
+      if (this.#turns.hasNews(backend)) events.push({ at: this.#now, backend: index });
+    }
+    return events.filter(({ at }) => at !== Infinity);
+  }
+
+  #indexOf(backend: Backend): number {
+    return this.#turns.backends.get(backend)?.index ?? Number.NaN;
   }
 }
