@@ -247,9 +247,10 @@ export class EngineCluster implements Cluster, SessionHost {
   /** A cluster that cannot be made as new is of no use to the next run. */
   /** What Postgres draws by itself follows the run's seed: `gen_random_uuid()` and `random()`. */
   async #seed(seed: number): Promise<void> {
-    this.#entropy = seededRandom(seed);
     const uniform = seededRandom(seed + 1);
     for (const session of this.sessions) await session.runInternal(`select setseed(${uniform()})`);
+    // After that: a session that was replaced boots only now, and draws for its own start.
+    this.#entropy = seededRandom(seed);
   }
 
   async #renew(index: number): Promise<void> {
