@@ -7,6 +7,7 @@ import { installImports, type ImportsOwner } from './imports.ts';
 import { LinearMemory } from './memory.ts';
 import type { PostgresExports, PostgresModule } from './postgresModule.ts';
 import { quietExports } from './quietExports.ts';
+import { replaceRandomDevices, type DeviceModule } from './randomDevice.ts';
 import { ServerLog } from './serverLog.ts';
 import type { SessionFilesystem } from './store/index.ts';
 
@@ -125,7 +126,8 @@ function hooks(
     },
     preRun: [
       ...(options.preRun ?? []),
-      (module: PostgresModule & FileModule) => {
+      (module: PostgresModule & FileModule & DeviceModule) => {
+        replaceRandomDevices(module, host.random);
         speedUpFiles(module);
         afterRuntimeInit(module, atRuntime);
       },
