@@ -17,6 +17,8 @@ export class Turns {
   /** Starts a job, or resumes it where it waits. Resolves when it is done or waits (again). */
   async take(job: Job): Promise<void> {
     const { backend, message, output } = job;
+    // It ended between the moment when this was planned and now.
+    if (backend.hasExited) return job.done.resolve(false);
     try {
       const resumes = this.waiting.get(backend) === job;
       const end = await (resumes ? backend.resume() : backend.start(message, output));
