@@ -39,8 +39,13 @@ async function readOptions(): Promise<Options> {
       clock: { type: 'string' },
       url: { type: 'string' },
       json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  if (values.help) {
+    console.log(USAGE);
+    process.exit();
+  }
   const [id, ...more] = positionals;
   if (id === undefined || more.length > 0) throw new Error(`Expected one cell; got ${positionals.length}.\n\n${USAGE}`);
   const cell = await findCell(id);

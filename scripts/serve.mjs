@@ -74,7 +74,9 @@ function decodePath(url) {
 
 function send(response, status, { path, size }, withBody) {
   const type = TYPES[extname(path)] ?? 'application/octet-stream';
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': size, 'Cache-Control': 'no-cache' });
+  // Names below _astro/ hold a hash of what is in the file: another content has another name.
+  const cache = path.includes(`${sep}_astro${sep}`) ? 'public, max-age=31536000, immutable' : 'no-cache';
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': size, 'Cache-Control': cache });
   if (withBody) pipeline(createReadStream(path), response, () => undefined);
   else response.end();
 }

@@ -30,6 +30,8 @@ class RaceElement extends HTMLElement {
   #loaded: Promise<Loaded> | null = null;
   #runner: CellRunner | null = null;
   #clock: ReturnType<typeof setInterval> | undefined;
+  /** Whether chart and ledger show figures of the run that is under way or was the last. */
+  #hasDrawn = false;
 
   connectedCallback(): void {
     this.#data = JSON.parse(this.dataset['race'] ?? '') as RaceData;
@@ -66,10 +68,13 @@ class RaceElement extends HTMLElement {
   #runNext(): void {
     const { seed, sessions } = this.#controls.settings;
     this.#controls.settings = { seed: seed < RANGES.seed.most ? seed + 1 : RANGES.seed.least, sessions };
+    // This button is about to be disabled; the other one then says Stop.
+    this.#part('run').focus();
     void this.#run();
   }
 
   async #run(): Promise<void> {
+    this.#hasDrawn = false;
     this.#view.say();
     const clock = this.#startClock();
     this.#view.showLoading(describeLoading(null, false));
@@ -125,7 +130,9 @@ class RaceElement extends HTMLElement {
   #showProgress({ log }: RunState & { type: 'running' }, Chart: typeof SoldChart): void {
     this.#view.hideLoading();
     const { stockBefore } = this.#data;
-    const seen = log.events.findLast((event) => event.type === 'sample') ?? { stock: stockBefore, orders: 0 };
+    const seen = log.events.findLast((event) => event.type === 'sample');
+    if (seen === undefined) return;
+    this.#hasDrawn = true;
     this.#view.draw({ stockBefore, stock: seen.stock, orders: seen.orders }, Chart);
   }
 
@@ -143,7 +150,10 @@ class RaceElement extends HTMLElement {
 
   #showStopped(): void {
     this.#rest();
-    this.#view.say(element('p', 'Stopped. What was running was cancelled and rolled back.', 'plain'));
+    const text = this.#hasDrawn
+      ? 'Stopped. What was running was rolled back; the figures are those committed by then.'
+      : 'Stopped before anything was sold.';
+    this.#view.say(element('p', text, 'plain'));
   }
 
   #startClock(): ReturnType<typeof setInterval> {

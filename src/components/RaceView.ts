@@ -24,7 +24,6 @@ export class RaceView {
 
   /** Replaces what the live region says: announced once, at a run's end. */
   say(...content: HTMLElement[]): void {
-    this.#part('recorded').hidden = true;
     this.#part('verdict').replaceChildren(...content);
   }
 
@@ -40,7 +39,9 @@ export class RaceView {
     this.#part('loading').hidden = true;
   }
 
+  /** From here on the figures are a live run's, and no longer the recorded one's. */
   draw(sale: SaleNow, Chart: typeof SoldChart): void {
+    this.#part('recorded').hidden = true;
     if (this.#chart === null) {
       this.#part('bars').hidden = true;
       const canvas = partOf(this.#root, 'chart', HTMLCanvasElement);

@@ -18,8 +18,11 @@ export interface NativeClusterOptions {
   readonly schema?: string;
 }
 
-/** Where runs work on a server that is not theirs alone. */
-const OWN_SCHEMA = 'oversold';
+/** A schema that nobody else has: runs work in it on a server that is not theirs alone. */
+function ownSchema(): string {
+  return `oversold_${crypto.randomUUID().replaceAll('-', '')}`;
+}
+
 /** PostgreSQL 15 is the oldest that is tested. */
 const OLDEST_VERSION = 15;
 
@@ -41,6 +44,8 @@ class NativeCluster implements Cluster {
   readonly #observer: pg.Client;
   readonly #connect: (index: number) => Promise<NativeSession>;
   readonly #schema: string;
+  /** Whether it was made for this cluster, and goes with it. */
+  readonly #ownsSchema: boolean;
   #sessions: NativeSession[];
   #observed: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -51,8 +56,10 @@ class NativeCluster implements Cluster {
     sessions: NativeSession[],
     connect: (index: number) => Promise<NativeSession>,
     schema: string,
+    ownsSchema: boolean,
   ) {
     this.#schema = schema;
+    this.#ownsSchema = ownsSchema;
     this.versions = { pglite: null, postgres: version };
     this.#observer = observer;
     this.#sessions = sessions;
@@ -90,8 +97,8 @@ class NativeCluster implements Cluster {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all(this.#sessions.map((session) => session.close()));
-    if (this.#schema === OWN_SCHEMA) await this.#observe(`drop schema if exists ${OWN_SCHEMA} cascade`);
-    await this.#observer.end();
+    if (this.#ownsSchema) await this.#observe(`drop schema if exists ${this.#schema} cascade`).catch(() => {});
+    await this.#observer.end().catch(() => {});
   }
 
   /** One statement of the observer's at a time: a client of pg's has no queue that lasts. */
@@ -139,14 +146,14 @@ class NativeCluster implements Cluster {
  * @throws Error that says which server could not be reached, or is too old.
  */
 export async function openNativeCluster(options: NativeClusterOptions): Promise<Cluster> {
-  const { sessions, settings = {}, url, schema = OWN_SCHEMA } = options;
+  const { sessions, settings = {}, url, schema = ownSchema() } = options;
   const startup = toStartupOptions({ search_path: schema, ...settings });
   const connect = (index: number) => NativeSession.connect(index, url, startup);
   const observer = await reach(url);
   try {
     const version = await checkVersion(observer);
     const backends = await Promise.all(Array.from({ length: sessions }, (_, index) => connect(index)));
-    return new NativeCluster(observer, version, backends, connect, schema);
+    return new NativeCluster(observer, version, backends, connect, schema, options.schema === undefined);
   } catch (error) {
     await observer.end();
     throw error;
@@ -154,7 +161,12 @@ export async function openNativeCluster(options: NativeClusterOptions): Promise<
 }
 
 async function reach(url: string): Promise<pg.Client> {
+  if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new Error(`Expected a URL like postgres://user:password@host:5432/database; got '${url}'.`);
+  }
   const client = new pg.Client({ connectionString: url });
+  // Without a listener a connection that breaks ends the process; its calls reject all the same.
+  client.on('error', () => {});
   try {
     await client.connect();
     return client;

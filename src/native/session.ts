@@ -46,6 +46,7 @@ export class NativeSession implements Session {
   /** @param options start-up options, `-c name=value`: what `DISCARD ALL` goes back to. */
   static async connect(index: number, url: string, options: string): Promise<NativeSession> {
     const client = new pg.Client({ connectionString: url, options });
+    client.on('error', () => {});
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const pid = rows[0]?.pid;
