@@ -152,7 +152,7 @@ class RaceElement extends HTMLElement {
     this.#rest();
     const text = this.#hasDrawn
       ? 'Stopped. What was running was rolled back; the figures are those committed by then.'
-      : 'Stopped before anything was sold.';
+      : 'Stopped. Nothing had been sold yet.';
     this.#view.say(element('p', text, 'plain'));
   }
 
