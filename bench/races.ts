@@ -1,7 +1,6 @@
 /** What a race on the virtual clock costs, beside the same cell on a native server. */
 import { openCluster } from '../src/engine/index.ts';
 import type { Cluster } from '../src/engine/types.ts';
-import { summarise } from '../src/events/summary.ts';
 import { openNativeCluster } from '../src/native/cluster.ts';
 import { findCell, type FoundCell } from '../src/runner/node/findCell.ts';
 import { runCell } from '../src/runner/node/runCell.ts';
@@ -28,7 +27,6 @@ interface Cost {
 async function cost(cluster: Cluster, cell: FoundCell, seed: number): Promise<Cost> {
   const { events, wallMs, error } = await runCell(cluster, cell, { seed });
   if (error !== null) throw error;
-  summarise(events, wallMs);
   return { wallMs, statements: events.filter(({ type }) => type === 'query-sent').length };
 }
 

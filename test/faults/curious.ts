@@ -11,7 +11,7 @@ export const CURIOSITIES: readonly (readonly [sql: string, ends: string])[] = [
   ['drop database postgres', '0A000'],
   ['select 1; create database d', '25001'],
   [`do $$ begin execute 'create database d'; end $$`, '25001'],
-  [`create tablespace t location '/tmp/t'`, '0A000'],
+  [`create tablespace t location '/elsewhere/t'`, '0A000'],
   ['create publication p for all tables', '0A000'],
   [`create subscription s connection 'host=x' publication p`, '0A000'],
   [`select pg_create_logical_replication_slot('s', 'test_decoding')`, '55000'],
